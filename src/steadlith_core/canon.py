@@ -1,0 +1,136 @@
+"""Canonical bytes: the only encoding whose output is hashed.
+
+1. Injective: two different values never share their bytes, so a digest of them names the value.
+2. One encoding per value: no option, no float, maps in one order.
+3. `decode` accepts exactly what `encode` makes and refuses everything else.
+
+Every value is one type byte, an 8-byte big-endian payload length, and the payload (format.md 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Value: TypeAlias = "str | bytes | bool | int | None | Sequence[Value] | Mapping[str, Value]"
+
+TEXT, BYTES, INTEGER, BOOLEAN, NONE, LIST, MAP = b"t", b"b", b"i", b"o", b"n", b"l", b"m"
+HEADER = 9
+MAX_DEPTH = 64
+
+
+def encode(value: Value) -> bytes:
+    """Canonical bytes of `value`. `TypeError` for a float or any other type, naming it."""
+    match value:
+        case str():
+            return _frame(TEXT, value.encode("utf-8"))
+        case bytes():
+            return _frame(BYTES, value)
+        case bool():  # before int: a bool is one in Python, and not here
+            return _frame(BOOLEAN, b"\x01" if value else b"\x00")
+        case int():
+            return _frame(INTEGER, _integer(value))
+        case None:
+            return _frame(NONE, b"")
+        case Mapping():
+            return _frame(MAP, _map(value))
+        case Sequence():
+            return _frame(LIST, b"".join(map(encode, value)))
+        case _:
+            message = f"no canonical encoding for {type(value).__name__}: {value!r}"
+            raise TypeError(message)
+
+
+def decode(data: bytes) -> Value:
+    """The value whose canonical bytes are `data`; `ValueError` for anything that `encode` cannot have made."""
+    value, end = _decode(data, 0, len(data), 0)
+    if end != len(data):
+        message = f"{len(data) - end} bytes after the canonical value"
+        raise ValueError(message)
+    return value
+
+
+def _frame(kind: bytes, payload: bytes) -> bytes:
+    return kind + len(payload).to_bytes(8, "big") + payload
+
+
+def _integer(value: int) -> bytes:
+    # format.md 1.3: a sign byte (0 for zero and positive, 1 for negative), then the magnitude, big-endian, shortest.
+    magnitude = abs(value)
+    sign = b"\x01" if value < 0 else b"\x00"
+    return sign + magnitude.to_bytes((magnitude.bit_length() + 7) // 8, "big")
+
+
+def _map(value: Mapping[str, Value]) -> bytes:
+    # format.md 1.5: entries ordered by the UTF-8 bytes of their keys.
+    for key in value:
+        if not isinstance(key, str):
+            message = f"a canonical map has text keys, got {key!r}"
+            raise TypeError(message)
+    keys = sorted(value, key=lambda key: key.encode("utf-8"))
+    return b"".join(encode(key) + encode(value[key]) for key in keys)
+
+
+def _decode(data: bytes, at: int, end: int, depth: int) -> tuple[Value, int]:
+    if depth > MAX_DEPTH:
+        message = f"canonical value nested deeper than {MAX_DEPTH}"
+        raise ValueError(message)
+    if end - at < HEADER:
+        message = f"canonical value cut short at byte {at}"
+        raise ValueError(message)
+    kind = data[at : at + 1]
+    start = at + HEADER
+    stop = start + int.from_bytes(data[at + 1 : start], "big")
+    if stop > end:
+        message = f"canonical value at byte {at} claims {stop - start} bytes, {end - start} are there"
+        raise ValueError(message)
+    payload = data[start:stop]
+    value: Value
+    if kind == TEXT:
+        value = payload.decode("utf-8")
+    elif kind == BYTES:
+        value = payload
+    elif kind == INTEGER:
+        value = _decode_integer(payload)
+    elif kind == BOOLEAN and payload in (b"\x00", b"\x01"):
+        value = payload == b"\x01"
+    elif kind == NONE and not payload:
+        value = None
+    elif kind in (LIST, MAP):
+        items: list[Value] = []
+        inner = start
+        while inner < stop:
+            item, inner = _decode(data, inner, stop, depth + 1)
+            items.append(item)
+        value = items if kind == LIST else _pairs(items)
+    else:
+        message = f"no canonical type {kind!r} with a payload of {len(payload)} bytes (byte {at})"
+        raise ValueError(message)
+    return value, stop
+
+
+def _decode_integer(payload: bytes) -> int:
+    value = int.from_bytes(payload[1:], "big") * (-1 if payload[:1] == b"\x01" else 1)
+    if payload != _integer(value):
+        message = f"not the shortest form of an integer: {payload!r}"
+        raise ValueError(message)
+    return value
+
+
+def _pairs(items: list[Value]) -> dict[str, Value]:
+    if len(items) % 2:
+        message = "a canonical map with a key and no value"
+        raise ValueError(message)
+    result: dict[str, Value] = {}
+    last: bytes | None = None
+    for key, value in zip(items[::2], items[1::2], strict=True):
+        if not isinstance(key, str):
+            message = f"a canonical map has text keys, got {key!r}"
+            raise ValueError(message)  # noqa: TRY004 -- the bytes are wrong, not a caller's type
+        coded = key.encode("utf-8")
+        if last is not None and coded <= last:
+            message = f"map keys out of order or twice at {key!r}"
+            raise ValueError(message)
+        last = coded
+        result[key] = value
+    return result

@@ -1,0 +1,114 @@
+"""Every error that Steadlith raises on purpose, split by who must act and by what is known.
+
+1. One base class; each class owns one exit code (docs/errors.md lists them all).
+2. A message shows the offending value and the way out.
+3. `OutcomeUnknown` is not a failure: look at the head before trying again.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SteadlithError(Exception):
+    """Base of all errors raised on purpose. `exit_code` is what the command line exits with."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(SteadlithError):
+    """The call itself is wrong: an unknown option, a value out of range. You act."""
+
+    exit_code = 64
+
+
+class ConfigError(SteadlithError):
+    """The configuration cannot be used; names the key, the value and the choices. You act."""
+
+
+class SourceError(SteadlithError):
+    """A whole source cannot be listed, so nothing can be said about what it holds. You act."""
+
+
+class DocumentError(SteadlithError):
+    """One document cannot be used. It becomes a finding of `kind` (a `FindingKind`) and never stops the corpus."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class PlanFileError(SteadlithError):
+    """A plan file is not a plan that this version can read: damaged, edited or of another major version."""
+
+
+class PlanStale(SteadlithError):
+    """The index or a planned document moved since the plan was made. Plan again."""
+
+    exit_code = 5
+
+
+class PlanRejected(SteadlithError):
+    """A plan holds a step that does not follow from the sources and the index. Nothing was written."""
+
+    exit_code = 5
+
+
+class GuardRefused(SteadlithError):
+    """A guard stopped the plan: it would lose more than the configuration allows without a word from you."""
+
+    exit_code = 3
+
+
+class ApprovalMissing(SteadlithError):
+    """Changes need a yes, and nobody is there to give one."""
+
+    exit_code = 3
+
+
+class LockHeld(SteadlithError):
+    """Another writer holds the index."""
+
+    exit_code = 4
+
+
+class StaleHead(SteadlithError):
+    """The store's head is not the expected one: another writer committed first. Plan again."""
+
+    exit_code = 5
+
+
+class Stopped(SteadlithError):
+    """An apply stopped at a safe point on request; what was paid for is kept and the next run resumes."""
+
+    exit_code = 6
+
+
+class Interrupted(SteadlithError):
+    """Interrupted before anything was written."""
+
+    exit_code = 130
+
+
+class AdapterError(SteadlithError):
+    """An adapter broke its contract or failed; the cause is chained. Addressed to the adapter's author."""
+
+
+class EmbeddingError(AdapterError):
+    """An embedder failed or answered with something that is not what was asked for."""
+
+
+class OutcomeUnknown(AdapterError):
+    """A commit was sent and no answer came: it may or may not have happened. Look before trying again."""
+
+
+class StoreCorrupt(SteadlithError):
+    """A file of ours is damaged or half-made. Stop; the message says how to rebuild it."""
+
+
+class ForeignFile(SteadlithError):
+    """A file at our place belongs to another program or to another major version of this one."""
+
+
+class GenerationGone(SteadlithError):
+    """The asked-for generation is not kept (never existed, or was compacted away)."""

@@ -1,0 +1,279 @@
+"""The nouns: frozen records that the rooms of the core and every adapter exchange.
+
+1. A record is constructed valid or not at all.
+2. Sequences are tuples; digests are `Digest`; byte positions are offsets into the source's bytes.
+3. Nothing here knows where it came from: no path of a machine, no clock, no model output but vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from steadlith_core.digest import Digest
+    from steadlith_core.vectors import Vector
+
+IDENTITY_SCHEMA = "identity/0"
+"""Version of everything that is hashed (format.md); `/0` may still change, `/1` will not."""
+
+
+class Format(StrEnum):
+    """The grammar a document is cut by."""
+
+    MARKDOWN = "markdown"
+    RST = "rst"
+    TEXT = "text"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DocumentId:
+    """Which document: a source's name and a POSIX-style NFC path below it. Sorts by (source, path)."""
+
+    source: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a piece stands in the source: bytes [start, end), and the 1-based lines it touches."""
+
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+
+
+class FindingKind(StrEnum):
+    """Why an input was passed over or cut against the rules. Closed; documented in docs/findings.md."""
+
+    BINARY = "binary"
+    UNDECODABLE = "undecodable"
+    TOO_LARGE = "too_large"
+    UNREADABLE_FILE = "unreadable_file"
+    UNREADABLE_FOLDER = "unreadable_folder"
+    NAME_NOT_UTF8 = "name_not_utf8"
+    NAME_CONFLICT = "name_conflict"
+    LINK_OUTSIDE = "link_outside"
+    NOT_A_FILE = "not_a_file"
+    VANISHED = "vanished"
+    CHANGED_WHILE_READING = "changed_while_reading"
+    FRONT_MATTER = "front_matter"
+    UNSPLITTABLE = "unsplittable"
+    INPUT_TOO_LONG = "input_too_long"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One input that needs a person's eye; the rest of the corpus goes on."""
+
+    place: str
+    kind: FindingKind
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEntry:
+    """One readable document of a listing. `size` is in bytes, as the listing saw it."""
+
+    path: str
+    format: Format
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All that a source holds, in path order.
+
+    `unread` are paths, and folders ending in `/`, of which nothing is known: a recorded document there is
+    kept as it is, never deleted (invariant 5).
+    """
+
+    entries: tuple[SourceEntry, ...]
+    findings: tuple[Finding, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of one document as a policy cut it.
+
+    `text` is canonical and equals the fragment of the source's bytes at `span`; `headings` is the path of
+    headings above it, outermost first; `level` is the strength of the boundary it starts at; `tokens` is an estimate.
+    """
+
+    text: str
+    span: Span
+    headings: tuple[str, ...]
+    level: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """One embedding space: which model made the vectors, how, and how they are kept."""
+
+    model_id: str
+    params_hash: Digest
+    dimensions: int
+    quantization: str = "float32"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.dimensions <= 8192:
+            message = f"an embedding space has 1 to 8192 dimensions, got {self.dimensions}"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What decides an index besides its sources: identities of text, cut, template, lexical arm and spaces.
+
+    Two heads with equal recipes and equal corpora are the same index.
+    """
+
+    normalizer_id: str
+    chunker_id: str
+    chunker_params_hash: Digest
+    content_hash: Digest
+    template_id: str
+    lexical_id: str
+    spaces: tuple[Space, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a store last committed. Generation 0 is the uninitialised store: lineage and recipe are none."""
+
+    lineage: str | None
+    generation: int
+    corpus_root: Digest
+    state_root: Digest
+    recipe: Recipe | None
+    plan_digest: Digest | None
+    documents: int
+    chunks: int
+
+    def __post_init__(self) -> None:
+        if (self.generation == 0) != (self.lineage is None):
+            message = f"generation {self.generation} with lineage {self.lineage!r}"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDocument:
+    """A document as the store last committed it, without its chunks."""
+
+    id: DocumentId
+    root: Digest
+    metadata: Mapping[str, str]
+    source_digest: Digest
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChunk:
+    """One occurrence in its document's order. `occurrence` is the store's own number and enters no hash."""
+
+    occurrence: int
+    chunk_hash: Digest
+    text_hash: Digest
+    entry_hash: Digest
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """One distinct canonical text."""
+
+    text_hash: Digest
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """What one lexical row and one vector per space are kept of: a text in its context."""
+
+    entry_hash: Digest
+    text_hash: Digest
+    title: str
+    headings: tuple[str, ...]
+    context_hash: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRow:
+    """A unit vector for an entry; `vector_key` says what the model was really given."""
+
+    entry_hash: Digest
+    vector_key: Digest
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One occurrence of a new document version. `occurrence` is none for a new one: the store allocates it."""
+
+    occurrence: int | None
+    entry_hash: Digest
+    chunk_hash: Digest
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentVersion:
+    """A document as it is to be from this generation on; replaces its open version, if any."""
+
+    id: DocumentId
+    root: Digest
+    metadata: Mapping[str, str]
+    source_digest: Digest
+    placements: tuple[Placement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One committed generation. `at` is UTC in RFC 3339, given by the engine; `summary` counts steps by kind."""
+
+    number: int
+    parent: int
+    lineage: str
+    corpus_root: Digest
+    state_root: Digest
+    recipe: Recipe
+    plan_digest: Digest
+    documents: int
+    chunks: int
+    at: str
+    summary: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmHit:
+    """One entry as an arm ranked it; a higher score is better. `entry` is the store's own number."""
+
+    entry: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceHit:
+    """One visible occurrence of an entry with all that a reader wants to see of it."""
+
+    entry: int
+    occurrence: int
+    position: int
+    id: DocumentId
+    metadata: Mapping[str, str]
+    source_digest: Digest
+    span: Span
+    chunk_hash: Digest
+    title: str
+    headings: tuple[str, ...]
+    text: str

@@ -1,0 +1,1 @@
+NORMALIZER_ID = "text/0"

@@ -1,0 +1,73 @@
+"""Vectors as bytes: little-endian float32, the one form that caches and stores exchange.
+
+1. A vector is `bytes` of 4 x dimensions; numpy stays inside this file's functions (it loads when first needed).
+2. A judged vector is finite and not zero; a stored one has unit length.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = bytes
+WIDTH = 4
+
+
+def pack(values: Iterable[float]) -> Vector:
+    """Pack numbers (a list, a numpy row) as little-endian float32."""
+    import numpy as np
+
+    row = np.asarray(values if hasattr(values, "__len__") else list(values), dtype="<f4")
+    if row.ndim != 1:
+        message = f"a vector has one axis, got an array of shape {row.shape}"
+        raise ValueError(message)
+    return row.tobytes()
+
+
+def matrix(vectors: Sequence[Vector], dimensions: int) -> NDArray[np.float32]:
+    """Stack `vectors` as a float32 array of shape (len(vectors), dimensions), without a Python loop over numbers."""
+    import numpy as np
+
+    return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), dimensions)
+
+
+def unit(vector: Vector) -> Vector:
+    """The same direction at length 1, computed in float64; `ValueError` for a zero or non-finite vector."""
+    import numpy as np
+
+    row = np.frombuffer(vector, dtype="<f4").astype(np.float64)
+    length = float(np.sqrt(np.dot(row, row)))
+    if not np.isfinite(length) or length == 0.0:
+        message = "a zero or non-finite vector has no direction"
+        raise ValueError(message)
+    return (row / length).astype("<f4").tobytes()
+
+
+def cosines(vectors: Sequence[Vector], query: Vector) -> list[float]:
+    """Cosine of each unit vector with the unit `query`, one float64 dot product a vector."""
+    import numpy as np
+
+    if not vectors:
+        return []
+    right = np.frombuffer(query, dtype="<f4").astype(np.float64)
+    left = matrix(vectors, len(right)).astype(np.float64)
+    return [float(value) for value in np.einsum("ij,j->i", left, right)]
+
+
+def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:
+    """What is wrong with one vector, as sentences for its maker; empty when nothing is."""
+    import numpy as np
+
+    if len(vector) != WIDTH * dimensions:
+        return (f"has {len(vector) / WIDTH:g} dimensions, not {dimensions}",)
+    row = np.frombuffer(vector, dtype="<f4")
+    if not np.isfinite(row).all():
+        return ("holds a value that is not finite (NaN or infinity)",)
+    if not row.any():
+        return ("is all zeros, so it has no direction",)
+    return ()
