@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-Value: TypeAlias = "str | bytes | bool | int | None | Sequence[Value] | Mapping[str, Value]"
+Value: TypeAlias = "str | bytes | bool | int | Sequence[Value] | Mapping[str, Value] | None"
 
 TEXT, BYTES, INTEGER, BOOLEAN, NONE, LIST, MAP = b"t", b"b", b"i", b"o", b"n", b"l", b"m"
 HEADER = 9
@@ -84,29 +84,29 @@ def _decode(data: bytes, at: int, end: int, depth: int) -> tuple[Value, int]:
     if stop > end:
         message = f"canonical value at byte {at} claims {stop - start} bytes, {end - start} are there"
         raise ValueError(message)
-    payload = data[start:stop]
-    value: Value
-    if kind == TEXT:
-        value = payload.decode("utf-8")
-    elif kind == BYTES:
-        value = payload
-    elif kind == INTEGER:
-        value = _decode_integer(payload)
-    elif kind == BOOLEAN and payload in (b"\x00", b"\x01"):
-        value = payload == b"\x01"
-    elif kind == NONE and not payload:
-        value = None
-    elif kind in (LIST, MAP):
+    if kind in (LIST, MAP):
         items: list[Value] = []
         inner = start
         while inner < stop:
             item, inner = _decode(data, inner, stop, depth + 1)
             items.append(item)
-        value = items if kind == LIST else _pairs(items)
-    else:
-        message = f"no canonical type {kind!r} with a payload of {len(payload)} bytes (byte {at})"
-        raise ValueError(message)
-    return value, stop
+        return (items if kind == LIST else _pairs(items)), stop
+    return _decode_scalar(kind, data[start:stop], at), stop
+
+
+def _decode_scalar(kind: bytes, payload: bytes, at: int) -> Value:
+    if kind == TEXT:
+        return payload.decode("utf-8")
+    if kind == BYTES:
+        return payload
+    if kind == INTEGER:
+        return _decode_integer(payload)
+    if kind == BOOLEAN and payload in (b"\x00", b"\x01"):
+        return payload == b"\x01"
+    if kind == NONE and not payload:
+        return None
+    message = f"no canonical type {kind!r} with a payload of {len(payload)} bytes (byte {at})"
+    raise ValueError(message)
 
 
 def _decode_integer(payload: bytes) -> int:

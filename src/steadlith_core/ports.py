@@ -78,12 +78,14 @@ class EmbedderIdentity:
 
     `model_id` names provider, model and revision. `document_params` holds what else changes a document's vector
     (dimensions, pooling, normalisation, prefix, truncation). `max_tokens` is the longest input, if there is one.
+    `local` says that no one charges for it.
     """
 
     model_id: str
     dimensions: int
     document_params: Mapping[str, str | int | bool | None]
     max_tokens: int | None = None
+    local: bool = False
 
 
 class Embedder(Protocol):

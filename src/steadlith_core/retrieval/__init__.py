@@ -1,0 +1,1 @@
+"""Retrieval: what is done with the arms' answers; pure functions over plain records."""

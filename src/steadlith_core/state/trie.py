@@ -10,6 +10,7 @@ Source: DESIGN section 4; the shape is that of a hash array mapped trie (Bagwell
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from steadlith_core.digest import Digest, hash_fields
@@ -31,7 +32,7 @@ def document_key(id: DocumentId) -> Digest:  # noqa: A002
 def trie_root(documents: Iterable[tuple[Digest, Digest]]) -> Digest:
     """Root over (document key, document root) pairs in any order; O(n log n). `ValueError` for a key given twice."""
     rows = sorted(documents)
-    for (left, _), (right, _) in zip(rows, rows[1:], strict=False):
+    for (left, _), (right, _) in pairwise(rows):
         if left == right:
             message = f"document key given twice: {left}"
             raise ValueError(message)

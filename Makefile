@@ -1,0 +1,58 @@
+# Everything a newcomer or CI does. Needs git, make and Python 3.11+; the rest is installed into .venv.
+PYTHON ?= python3
+DOCS ?= docs
+VENV := .venv
+BIN := $(VENV)/bin
+CODE := src conformance/src tests benchmarks scripts docs/conftest.py conftest.py
+
+.PHONY: demo test test-all check wheel bench format clean
+
+demo: $(VENV)/.demo  ## Run the main job on real documents; leaves demo/ to play with
+	@$(BIN)/python scripts/demo.py --docs "$(DOCS)"
+
+test: $(VENV)/.test  ## Run the tests, README and docs included
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+test-all: $(VENV)/.test  ## The tests and the long loops
+	$(BIN)/python -m pytest -q -n 2
+
+check: $(VENV)/.check  ## Lints, types, layer contracts, documentation, golden vectors
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/golden.py --check
+	$(BIN)/python scripts/state_diagram.py --check
+	$(BIN)/python scripts/module_sizes.py
+
+wheel: $(VENV)/.test  ## Build the wheel and use it in a clean environment
+	$(BIN)/python scripts/wheel_check.py
+
+bench: $(VENV)/.demo  ## Measure; writes docs/benchmarks.md
+	$(BIN)/python benchmarks/run.py
+
+format: $(VENV)/.check  ## Format and fix what can be fixed
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+clean:  ## Remove what make made
+	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[use]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml conformance/pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[use]" -e conformance --group test
+	@touch $@
+
+$(VENV)/.check: pyproject.toml | $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --group check
+	@touch $@

@@ -1,0 +1,144 @@
+"""What every embedder must do, as a class to inherit: override `factory`, and `settings` if it needs any.
+
+1. A rule is one inherited method; its name is what it demands.
+2. Vectors are judged with the core's own functions, and compared within `tolerance`: a model's arithmetic may depend
+   on the texts beside a text, its meaning may not.
+"""
+
+from __future__ import annotations
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from steadlith_core import vectors
+from steadlith_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from steadlith_core.ports import Embedder, EmbedderFactory
+    from steadlith_core.vectors import Vector
+
+TEXTS = (
+    "A plan says what would change before anything changes.",
+    "Ein Plan sagt, was sich \u00e4ndern w\u00fcrde.",
+    "\u5206\u5757\u8ba1\u5212\u5728\u5e94\u7528\u4e4b\u524d\u663e\u793a\u66f4\u6539\u3002",
+    "def f(x):\n    return x + 1\n",
+    "12345",
+)
+
+HOSTILE = (
+    "",
+    " ",
+    "\n\n\t",
+    "\0",
+    "!!! --- ???",
+    "\U0001f642\u200d\U0001f525",
+    "\u0301",
+    "\ufeff",
+    "a" * 20_000,
+    "\n".join(["word"] * 4000),
+)
+
+
+class EmbedderSuite:
+    """The rules of `ports.Embedder` and `ports.EmbedderFactory`."""
+
+    tolerance = 1e-5
+
+    @pytest.fixture
+    def factory(self) -> EmbedderFactory:
+        raise NotImplementedError("override `factory`: the embedder's factory")
+
+    @pytest.fixture
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    @pytest.fixture
+    def embedder(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> Embedder:
+        return factory.build(settings)
+
+    @pytest.fixture
+    def dimensions(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> int:
+        return factory.describe(settings).dimensions
+
+    def test_identity_is_the_same_every_time(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
+        before = copy.deepcopy(dict(settings))
+        assert factory.describe(settings) == factory.describe(settings)
+        assert settings == before
+
+    def test_identity_says_what_changes_a_vector(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
+        identity = factory.describe(settings)
+        assert identity.model_id
+        assert identity.document_params["dimensions"] == identity.dimensions
+        assert identity.max_tokens is None or identity.max_tokens > 0
+
+    def test_an_unknown_setting_is_refused_by_name(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
+        for make in (factory.describe, factory.build):
+            with pytest.raises(ConfigError, match="no_such_setting"):
+                make({**settings, "no_such_setting": 1})
+
+    def test_every_text_gets_one_usable_vector_in_order(self, embedder: Embedder, dimensions: int) -> None:
+        made = embedder.embed_documents(TEXTS)
+        assert len(made) == len(TEXTS)
+        for vector in made:
+            assert vectors.problems(vector, dimensions) == ()
+        backwards = embedder.embed_documents(TEXTS[::-1])
+        for one, other in zip(made, backwards[::-1], strict=True):
+            assert self.is_near(one, other)
+
+    def test_a_text_has_one_vector_whatever_stands_beside_it(self, embedder: Embedder) -> None:
+        together = embedder.embed_documents([*TEXTS, TEXTS[0]])
+        assert self.is_near(together[0], together[-1])
+        for text, vector in zip(TEXTS, together[:-1], strict=True):
+            assert self.is_near(embedder.embed_documents([text])[0], vector)
+
+    def test_two_embedders_of_one_configuration_agree(
+        self, factory: EmbedderFactory, settings: Mapping[str, Any], embedder: Embedder
+    ) -> None:
+        other = factory.build(settings).embed_documents(TEXTS)
+        for one, two in zip(embedder.embed_documents(TEXTS), other, strict=True):
+            assert self.is_near(one, two)
+
+    def test_different_texts_have_different_vectors(self, embedder: Embedder) -> None:
+        made = embedder.embed_documents(TEXTS)
+        assert len(set(made)) == len(TEXTS)
+
+    def test_a_query_gets_a_usable_vector(self, embedder: Embedder, dimensions: int) -> None:
+        for text in TEXTS:
+            assert vectors.problems(embedder.embed_query(text), dimensions) == ()
+
+    def test_a_query_is_nearest_to_the_text_that_it_repeats(self, embedder: Embedder) -> None:
+        made = [vectors.unit(vector) for vector in embedder.embed_documents(TEXTS)]
+        for place, text in enumerate(TEXTS):
+            scores = vectors.cosines(made, vectors.unit(embedder.embed_query(text)))
+            assert max(range(len(TEXTS)), key=scores.__getitem__) == place
+
+    def test_odd_and_long_texts_get_usable_vectors(self, embedder: Embedder, dimensions: int) -> None:
+        made = embedder.embed_documents(HOSTILE)
+        assert [vectors.problems(vector, dimensions) for vector in made] == [()] * len(HOSTILE)
+
+    def test_many_texts_at_once_are_one_call(self, embedder: Embedder) -> None:
+        texts = [f"text number {number}" for number in range(150)]
+        assert len(embedder.embed_documents(texts)) == 150
+
+    def test_threads_may_share_it(self, embedder: Embedder) -> None:
+        expected = embedder.embed_documents(TEXTS)
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(embedder.embed_documents, [TEXTS] * 8))
+        for answer in answers:
+            assert all(self.is_near(one, two) for one, two in zip(answer, expected, strict=True))
+
+    def test_it_says_nothing_on_the_streams(
+        self, factory: EmbedderFactory, settings: Mapping[str, Any], capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        factory.build(settings).embed_documents(TEXTS)
+        assert capfd.readouterr() == ("", "")
+
+    def is_near(self, one: Vector, other: Vector) -> bool:
+        """Whether two vectors say the same."""
+        (cosine,) = vectors.cosines([vectors.unit(one)], vectors.unit(other))
+        return cosine > 1 - self.tolerance

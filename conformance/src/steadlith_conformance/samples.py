@@ -1,0 +1,212 @@
+"""Sample records for the suites: small documents whose identities are real and whose vectors follow from their text.
+
+1. Everything follows from the arguments: no clock, no randomness, no model.
+2. Texts, entries and document roots have the hashes that the core gives them, so a store may check them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from steadlith_core import vectors
+from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.records import (
+    DocumentId,
+    DocumentVersion,
+    EntryRow,
+    Generation,
+    Placement,
+    Recipe,
+    Space,
+    Span,
+    TextRow,
+    VectorRow,
+)
+from steadlith_core.state import identity
+from steadlith_core.state.roots import state_root
+from steadlith_core.state.tree import document_root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from steadlith_core.ports import Reader, Store, Transaction
+    from steadlith_core.records import Head
+    from steadlith_core.vectors import Vector
+
+AT = "2026-01-01T00:00:00Z"
+LINEAGE = "sample-lineage"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One sample chunk. `occurrence` claims an id; none asks for a new one. `shift` moves its span in the source."""
+
+    text: str
+    occurrence: int | None = None
+    title: str = "Sample"
+    headings: tuple[str, ...] = ()
+    shift: int = 0
+
+    @property
+    def text_hash(self) -> Digest:
+        """What its text is kept under."""
+        return identity.text_hash(self.text)
+
+    @property
+    def context_hash(self) -> Digest:
+        """The context that its entry and its vector share."""
+        return identity.context_hash("sample/1", [self.title, *self.headings])
+
+    @property
+    def entry_hash(self) -> Digest:
+        """What its entry is kept under."""
+        return identity.entry_hash(self.text_hash, self.title, self.headings, self.context_hash)
+
+    @property
+    def chunk_hash(self) -> Digest:
+        """Its leaf in the document's tree."""
+        return hash_fields("sample-chunk", self.text)
+
+
+Changes: TypeAlias = "Mapping[DocumentId, Sequence[Piece] | None]"
+"""Documents of one write: their new pieces, or none to close them."""
+
+
+def doc(path: str, source: str = "docs") -> DocumentId:
+    """A document's id."""
+    return DocumentId(source, path)
+
+
+def pieces(*texts: str) -> list[Piece]:
+    """New pieces, one per text."""
+    return [Piece(text) for text in texts]
+
+
+def space(dimensions: int = 8, model_id: str = "sample-model/1") -> Space:
+    """An embedding space."""
+    return Space(model_id, hash_fields("sample-params", dimensions), dimensions)
+
+
+SPACE = space()
+
+
+def vector(label: str, dimensions: int = 8) -> Vector:
+    """A unit vector that follows from a label; different labels point far apart."""
+    numbers: list[float] = []
+    while len(numbers) < dimensions:
+        numbers += [byte - 127.5 for byte in hash_fields("sample-vector", label, len(numbers))]
+    return vectors.unit(vectors.pack(numbers[:dimensions]))
+
+
+def vector_row(piece: Piece, space: Space = SPACE) -> VectorRow:
+    """The vector of a piece's entry."""
+    key = identity.vector_key(f"{piece.title}\n{piece.text}", space.model_id, space.params_hash)
+    return VectorRow(piece.entry_hash, key, vector(piece.text, space.dimensions))
+
+
+def text_row(piece: Piece) -> TextRow:
+    """The text of a piece."""
+    return TextRow(piece.text_hash, piece.text)
+
+
+def entry_row(piece: Piece) -> EntryRow:
+    """The entry of a piece."""
+    return EntryRow(piece.entry_hash, piece.text_hash, piece.title, piece.headings, piece.context_hash)
+
+
+def spans(parts: Iterable[Piece]) -> list[Span]:
+    """Spans of pieces that stand behind one another, one line each."""
+    found: list[Span] = []
+    start = 0
+    for line, part in enumerate(parts, 1):
+        end = start + len(part.text.encode()) + part.shift
+        found.append(Span(start + part.shift, end, line, line))
+        start = end + 1
+    return found
+
+
+def source_digest(id: DocumentId, parts: Iterable[Piece]) -> Digest:  # noqa: A002
+    """The digest of the source that such pieces might come from."""
+    return identity.source_digest("\n".join([str(id), *(f"{part.shift}{part.text}" for part in parts)]).encode())
+
+
+def version(id: DocumentId, parts: Sequence[Piece], metadata: Mapping[str, str] | None = None) -> DocumentVersion:  # noqa: A002
+    """A document made of pieces."""
+    fields = {"title": parts[0].title if parts else ""} if metadata is None else metadata
+    placements = tuple(
+        Placement(part.occurrence, part.entry_hash, part.chunk_hash, span)
+        for part, span in zip(parts, spans(parts), strict=True)
+    )
+    root = document_root([part.chunk_hash for part in parts], fields)
+    return DocumentVersion(id, root, fields, source_digest(id, parts), placements)
+
+
+def recipe(*spaces: Space) -> Recipe:
+    """A recipe with these spaces."""
+    zero = hash_fields("sample-recipe")
+    return Recipe("text/0", "sample/1", zero, zero, "sample/1", "bm25/1", spaces)
+
+
+def generation(head: Head, documents: int, chunks: int, *, spaces: Sequence[Space] = (SPACE,)) -> Generation:
+    """The generation after `head`; its roots follow from its number and counts."""
+    corpus = hash_fields("sample-corpus", head.generation + 1, documents, chunks)
+    return Generation(
+        number=head.generation + 1,
+        parent=head.generation,
+        lineage=head.lineage or LINEAGE,
+        corpus_root=corpus,
+        state_root=state_root(corpus, recipe(*spaces)),
+        recipe=recipe(*spaces),
+        plan_digest=hash_fields("sample-plan", head.generation + 1, documents, chunks),
+        documents=documents,
+        chunks=chunks,
+        at=AT,
+        summary={"add": chunks},
+    )
+
+
+def stage(write: Transaction, changes: Changes, spaces: Sequence[Space] = (SPACE,)) -> None:
+    """Put everything that the changes need, without a commit."""
+    parts = [part for held in changes.values() for part in held or ()]
+    write.put_texts(map(text_row, parts))
+    write.put_entries(map(entry_row, parts))
+    for each in spaces:
+        write.put_vectors(each, [vector_row(part, each) for part in parts])
+    for id, held in changes.items():  # noqa: A001
+        if held is None:
+            write.close_document(id)
+        else:
+            write.put_document(version(id, held))
+
+
+def after(reader: Reader, changes: Changes) -> tuple[int, int]:
+    """How many documents and chunks there are once the changes are made."""
+    counts = {found.id: found.chunk_count for found in reader.documents()}
+    for id, held in changes.items():  # noqa: A001
+        if held is None:
+            counts.pop(id, None)
+        else:
+            counts[id] = len(held)
+    return len(counts), sum(counts.values())
+
+
+def write(store: Store, changes: Changes, *, spaces: Sequence[Space] = (SPACE,)) -> Head:
+    """Commit the changes as the next generation."""
+    reader = store.snapshot()
+    documents, chunks = after(reader, changes)
+    reader.close()
+    head = store.head()
+    transaction = store.begin(head)
+    stage(transaction, changes, spaces)
+    return transaction.commit(generation(head, documents, chunks, spaces=spaces))
+
+
+def held(reader: Reader, id: DocumentId, *, text: str) -> Piece:  # noqa: A002
+    """The first piece of a document that has this text, claiming the occurrence that the store gave it."""
+    for chunk in reader.chunks(id):
+        if chunk.text_hash == identity.text_hash(text):
+            entry = reader.entries([chunk.entry_hash])[chunk.entry_hash]
+            return Piece(text, chunk.occurrence, entry.title, entry.headings)
+    message = f"{id} holds no chunk with the text {text!r}"
+    raise LookupError(message)

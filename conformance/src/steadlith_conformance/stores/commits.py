@@ -1,0 +1,292 @@
+"""A commit is all or nothing, on top of the head that was expected, and seen by later readers only."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from steadlith_conformance.samples import (
+    SPACE,
+    Piece,
+    doc,
+    entry_row,
+    generation,
+    pieces,
+    stage,
+    text_row,
+    vector,
+    vector_row,
+    version,
+    write,
+)
+from steadlith_core.errors import LockHeld, StaleHead, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from steadlith_conformance.stores.opening import MakeStore
+    from steadlith_core.ports import Store
+    from steadlith_core.records import TextRow
+
+ODD_TEXTS = (
+    "",
+    "nul \0 inside",
+    "事务 トランザクション",
+    "emoji \U0001f680",
+    "line\none\n\n\ttab",
+    "'; DROP TABLE text; --",
+)
+
+
+class CommitRules:
+    """Rules 7 to 17 of the storage specification."""
+
+    def test_the_first_commit_makes_generation_1(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one", "two"), doc("b.md"): pieces("three")})
+        assert (head.generation, head.documents, head.chunks) == (1, 2, 3)
+        assert store.head() == head
+        assert [kept.number for kept in store.history()] == [1]
+        assert store.history()[0].summary == {"add": 3}
+
+    def test_documents_come_back_as_they_were_put(self, make_store: MakeStore) -> None:
+        store = make_store()
+        ids = [doc("z.md"), doc("a/b.md"), doc("a.md"), doc("é.md"), doc("a.md", "other")]
+        write(store, {each: pieces(f"text of {each}", "shared") for each in ids})
+        found = list(store.snapshot().documents())
+        assert [each.id for each in found] == sorted(ids)
+        for each in found:
+            wanted = version(each.id, pieces(f"text of {each.id}", "shared"))
+            assert (each.root, each.metadata, each.source_digest) == (
+                wanted.root,
+                wanted.metadata,
+                wanted.source_digest,
+            )
+            assert each.chunk_count == 2
+
+    def test_chunks_come_back_in_source_order(self, make_store: MakeStore) -> None:
+        store = make_store()
+        parts = pieces("zulu", "alpha", "mike", "alpha")
+        write(store, {doc("a.md"): parts})
+        chunks = store.snapshot().chunks(doc("a.md"))
+        wanted = version(doc("a.md"), parts).placements
+        assert [(c.chunk_hash, c.entry_hash, c.span) for c in chunks] == [
+            (p.chunk_hash, p.entry_hash, p.span) for p in wanted
+        ]
+        assert [c.text_hash for c in chunks] == [part.text_hash for part in parts]
+        assert len({c.occurrence for c in chunks}) == 4
+
+    def test_texts_and_entries_come_back_exactly(self, make_store: MakeStore) -> None:
+        store = make_store()
+        parts = [Piece(text, title="T 'quoted'", headings=("One", "", "事")) for text in ODD_TEXTS]
+        write(store, {doc("odd.md"): parts})
+        reader = store.snapshot()
+        assert reader.texts([part.text_hash for part in parts]) == {part.text_hash: part.text for part in parts}
+        assert reader.entries([part.entry_hash for part in parts]) == {p.entry_hash: entry_row(p) for p in parts}
+        assert reader.texts([]) == {}
+        assert reader.texts([parts[0].entry_hash]) == {}
+
+    def test_an_empty_document_is_a_document(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("empty.md"): []})
+        assert (head.documents, head.chunks) == (1, 0)
+        assert [each.id for each in store.snapshot().documents()] == [doc("empty.md")]
+
+    def test_puts_may_come_in_any_order(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = store.head()
+        part = Piece("one")
+        transaction = store.begin(head)
+        transaction.put_document(version(doc("a.md"), [part]))
+        transaction.put_texts([text_row(part)])
+        transaction.put_entries([entry_row(part)])
+        transaction.put_vectors(SPACE, [vector_row(part)])
+        transaction.commit(generation(head, 1, 1))
+        assert len(store.snapshot().dense(SPACE, vector("one"), 5)) == 1
+
+    def test_what_is_kept_already_is_skipped(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        first = store.snapshot().dense(SPACE, vector("one"), 5)
+        write(store, {doc("b.md"): pieces("one")})
+        assert store.snapshot().dense(SPACE, vector("one"), 5) == first
+
+    def test_abort_leaves_no_trace(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        transaction = store.begin(head)
+        stage(transaction, {doc("a.md"): None, doc("b.md"): pieces("two")})
+        transaction.abort()
+        transaction.abort()
+        reader = store.snapshot()
+        assert reader.head == head
+        assert [each.id for each in reader.documents()] == [doc("a.md")]
+        assert reader.entries([Piece("two").entry_hash]) == {}
+        assert reader.texts([Piece("two").text_hash]) == {}
+        assert write(store, {doc("b.md"): pieces("two")}).generation == 2
+
+    def test_abort_of_the_first_write_leaves_generation_0(self, make_store: MakeStore) -> None:
+        store = make_store()
+        transaction = store.begin(store.head())
+        stage(transaction, {doc("a.md"): pieces("one")})
+        transaction.abort()
+        assert store.head().generation == 0
+        assert make_store(readonly=True).head().generation == 0
+        assert write(make_store(), {doc("a.md"): pieces("one")}).generation == 1
+
+    def test_abort_after_commit_is_harmless(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = store.head()
+        transaction = store.begin(head)
+        stage(transaction, {doc("a.md"): pieces("one")})
+        committed = transaction.commit(generation(head, 1, 1))
+        transaction.abort()
+        assert store.head() == committed
+
+    def test_a_write_is_usable_once(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = store.head()
+        transaction = store.begin(head)
+        stage(transaction, {doc("a.md"): pieces("one")})
+        transaction.commit(generation(head, 1, 1))
+        with pytest.raises(UsageError):
+            transaction.commit(generation(head, 1, 1))
+        with pytest.raises(UsageError):
+            transaction.put_texts([])
+
+    def test_begin_refuses_a_head_that_moved(self, make_store: MakeStore) -> None:
+        store = make_store()
+        old = store.head()
+        first = write(store, {doc("a.md"): pieces("one")})
+        with pytest.raises(StaleHead):
+            store.begin(old)
+        write(store, {doc("b.md"): pieces("two")})
+        with pytest.raises(StaleHead):
+            store.begin(first)
+
+    def test_of_two_open_writes_one_wins(self, make_store: MakeStore) -> None:
+        left, right = make_store(), make_store()
+        head = write(left, {doc("a.md"): pieces("one")})
+        winner = left.begin(head)
+        stage(winner, {doc("b.md"): pieces("two")})
+        # A store may refuse the second write at once, or let it run until its commit.
+        loser = None
+        try:
+            loser = right.begin(head)
+            stage(loser, {doc("c.md"): pieces("three")})
+        except LockHeld:
+            assert loser is None
+        winner.commit(generation(head, 2, 2))
+        if loser:
+            with pytest.raises(StaleHead):
+                loser.commit(generation(head, 2, 2))
+        with pytest.raises(StaleHead):
+            right.begin(head)
+        assert [each.id.path for each in right.snapshot().documents()] == ["a.md", "b.md"]
+
+    def test_of_racing_writers_exactly_one_wins(self, make_store: MakeStore) -> None:
+        head = write(make_store(), {doc("a.md"): pieces("one")})
+        stores = [make_store() for _ in range(4)]
+        barrier, won = threading.Barrier(len(stores)), []
+
+        def race(number: int, store: Store) -> None:
+            barrier.wait()
+            try:
+                transaction = store.begin(head)
+                stage(transaction, {doc(f"racer-{number}.md"): pieces(f"racer {number}")})
+                transaction.commit(generation(head, 2, 2))
+            except (StaleHead, LockHeld):
+                return
+            won.append(number)
+
+        threads = [threading.Thread(target=race, args=each) for each in enumerate(stores)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(won) == 1
+        found = [each.id.path for each in make_store().snapshot().documents()]
+        assert found == ["a.md", f"racer-{won[0]}.md"]
+
+    def test_root_and_rows_appear_together(self, make_store: MakeStore) -> None:
+        write(make_store(), {doc("0.md"): pieces("text 0")})
+        watching, seen = make_store(readonly=True), []
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.is_set():
+                reader = watching.snapshot()
+                documents = list(reader.documents())
+                hits = reader.dense(SPACE, vector("q"), 50)
+                seen.append((reader.head.documents, len(documents), len(hits), len(reader.lexical(["text"], 50))))
+                reader.close()
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        store = make_store()
+        for number in range(1, 15):
+            write(store, {doc(f"{number}.md"): pieces(f"text {number}")})
+        done.set()
+        thread.join()
+        assert seen
+        assert [each for each in seen if len(set(each)) != 1] == []
+
+    def test_a_reader_never_sees_a_later_commit(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        for watching in (store, make_store(readonly=True)):
+            reader = watching.snapshot()
+            hits = reader.dense(SPACE, vector("one"), 5)
+            changed = write(store, {doc("a.md"): pieces("two"), doc("b.md"): pieces("one", "three")})
+            assert reader.head == head
+            assert [each.id for each in reader.documents()] == [doc("a.md")]
+            assert reader.dense(SPACE, vector("one"), 5) == hits
+            assert len(reader.lexical(["one", "two", "three"], 5)) == 1
+            assert [hit.text for hit in reader.occurrences([hits[0].entry])] == ["one"]
+            reader.close()
+            assert store.snapshot().head == changed
+            head = write(store, {doc("a.md"): pieces("one"), doc("b.md"): None})
+
+    def test_the_same_write_twice_is_stale_not_doubled(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = store.head()
+        changes = {doc("a.md"): pieces("one", "two")}
+        write(store, changes)
+        with pytest.raises(StaleHead):
+            stage(store.begin(head), changes)
+        assert len(store.snapshot().chunks(doc("a.md"))) == 2
+
+    def test_an_exception_in_a_put_iterator_ends_the_write(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        transaction = store.begin(head)
+
+        def rows() -> Iterator[TextRow]:
+            yield text_row(Piece("two"))
+            message = "the caller's own failure"
+            raise RuntimeError(message)
+
+        with pytest.raises(RuntimeError, match="the caller's own failure"):
+            transaction.put_texts(rows())
+        with pytest.raises(UsageError):
+            transaction.commit(generation(head, 1, 1))
+        assert store.head() == head
+        assert store.snapshot().texts([Piece("two").text_hash]) == {}
+        assert write(store, {doc("b.md"): pieces("two")}).generation == 2
+
+    def test_generations_strictly_increase(self, make_store: MakeStore) -> None:
+        store = make_store()
+        numbers = [write(store, {doc(f"{each}.md"): pieces("text")}).generation for each in range(4)]
+        assert numbers == [1, 2, 3, 4]
+        assert [kept.number for kept in store.history()] == numbers
+        assert [kept.parent for kept in store.history()] == [0, 1, 2, 3]
+
+    @pytest.mark.slow
+    def test_a_commit_of_ten_thousand_chunks(self, make_store: MakeStore) -> None:
+        store = make_store()
+        changes = {doc(f"{d:04}.md"): pieces(*(f"chunk {d} {c}" for c in range(20))) for d in range(500)}
+        head = write(store, changes)
+        assert (head.documents, head.chunks) == (500, 10_000)
+        assert list(store.snapshot().problems(full=True)) == []

@@ -1,0 +1,84 @@
+"""Documents and chunks at any kept generation; the arms at the head only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from steadlith_conformance.samples import SPACE, Piece, doc, held, pieces, vector, write
+from steadlith_core.errors import GenerationGone
+
+if TYPE_CHECKING:
+    from steadlith_conformance.stores.opening import MakeStore
+    from steadlith_core.ports import Reader
+    from steadlith_core.records import DocumentId, RecordedChunk, RecordedDocument
+
+    Manifest = list[tuple[RecordedDocument, tuple[RecordedChunk, ...]]]
+
+NAMES = ("a.md", "b.md", "c.md")
+
+
+def manifest(reader: Reader) -> Manifest:
+    """All that a generation holds, in order."""
+    return [(each, reader.chunks(each.id)) for each in reader.documents()]
+
+
+class HistoryRules:
+    """Rule 31 of the storage specification, for `time_travel = "manifest"`."""
+
+    def test_every_kept_generation_reads_as_it_was_committed(self, make_store: MakeStore) -> None:
+        store, recorded = make_store(), {}
+
+        def keep(changes: dict[DocumentId, list[Piece] | None]) -> None:
+            head = write(store, changes)
+            recorded[head.generation] = manifest(store.snapshot())
+
+        keep({doc("a.md"): pieces("one", "two"), doc("b.md"): pieces("three")})
+        one = held(store.snapshot(), doc("a.md"), text="one")
+        keep({doc("a.md"): [Piece("new"), one], doc("c.md"): pieces("one")})
+        keep({doc("b.md"): None})
+        keep({doc("a.md"): None, doc("c.md"): [one, Piece("two")]})
+        keep({doc("b.md"): pieces("three"), doc("a.md"): []})
+        store.close()
+        store = make_store()
+        for number, wanted in recorded.items():
+            reader = store.snapshot(number)
+            assert (reader.generation, reader.head.generation) == (number, 5)
+            assert manifest(reader) == wanted
+            reader.close()
+        assert [kept.number for kept in store.history()] == list(recorded)
+
+    def test_an_old_generation_knows_where_its_occurrences_stood(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one", "two")})
+        (entry,) = (hit.entry for hit in store.snapshot().lexical(["two"], 5))
+        two = held(store.snapshot(), doc("a.md"), text="two")
+        write(store, {doc("a.md"): None, doc("b.md"): [two]})
+        old, new = store.snapshot(1), store.snapshot()
+        assert [(hit.id, hit.position, hit.occurrence) for hit in old.occurrences([entry])] == [
+            (doc("a.md"), 1, two.occurrence)
+        ]
+        assert [(hit.id, hit.position, hit.occurrence) for hit in new.occurrences([entry])] == [
+            (doc("b.md"), 0, two.occurrence)
+        ]
+
+    def test_the_arms_of_an_old_generation_are_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        write(store, {doc("b.md"): pieces("two")})
+        reader = store.snapshot(1)
+        for call in (
+            lambda: reader.dense(SPACE, vector("q"), 1),
+            lambda: reader.lexical(["one"], 1),
+            lambda: reader.cosines(SPACE, vector("q"), [1]),
+        ):
+            with pytest.raises(GenerationGone, match="generation 1"):
+                call()
+
+    def test_the_head_by_number_is_the_head(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        reader = store.snapshot(head.generation)
+        assert len(reader.dense(SPACE, vector("one"), 5)) == 1
+        assert manifest(reader) == manifest(store.snapshot())

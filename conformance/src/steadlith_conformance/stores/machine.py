@@ -1,0 +1,217 @@
+"""Random histories against a model of plain dictionaries: whatever is done, every generation reads as it should.
+
+1. The model knows the port's promises and no adapter: it keeps, per generation, each document's occurrences in order.
+2. Ids of new occurrences are learned from the store after the commit, and must never have been seen before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from steadlith_conformance.samples import (
+    SPACE,
+    Piece,
+    generation,
+    source_digest,
+    spans,
+    stage,
+    vector,
+    version,
+)
+from steadlith_core.records import DocumentId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from steadlith_conformance.stores.opening import MakeStore
+    from steadlith_core.ports import Reader, Transaction
+
+IDS = st.sampled_from([DocumentId("docs", name) for name in ("a.md", "b.md", "c/d.md")])
+TEXTS = st.lists(st.sampled_from(["alpha", "bravo", "charlie", "delta", "echo"]).map("shared {}".format), max_size=5)
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Model:
+    """One generation: the pieces of each document, with the ids that the store gave them."""
+
+    documents: dict[DocumentId, list[Piece]]
+
+    def counts(self) -> tuple[int, int]:
+        """Documents and chunks."""
+        return len(self.documents), sum(map(len, self.documents.values()))
+
+    def texts(self) -> set[str]:
+        """Texts that some occurrence holds."""
+        return {part.text for parts in self.documents.values() for part in parts}
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Drives one index through its life."""
+
+    def __init__(self, make_store: MakeStore) -> None:
+        super().__init__()
+        self.make_store = make_store
+        self.name = f"machine-{next(_numbers)}"
+        self.store = make_store(self.name)
+        self.past = [Model({})]
+        self.used: set[int] = set()
+
+    @property
+    def now(self) -> Model:
+        """The head's model."""
+        return self.past[-1]
+
+    @rule(id=IDS, texts=TEXTS, keep=st.booleans())
+    def write(self, id: DocumentId, texts: list[str], keep: bool) -> None:  # noqa: A002
+        """Replace a document; with `keep`, equal texts keep their ids, in the order they are met."""
+        old = list(self.now.documents.get(id, ())) if keep else []
+        parts = []
+        for text in texts:
+            match = next((part for part in old if part.text == text), None)
+            if match:
+                old.remove(match)
+            parts.append(match or Piece(text))
+        self._commit({id: parts})
+
+    @rule(old=IDS, new=IDS, extra=TEXTS)
+    def relocate(self, old: DocumentId, new: DocumentId, extra: list[str]) -> None:
+        """Move all of a document into another one, ahead of new pieces."""
+        if old != new and old in self.now.documents:
+            moved = [*self.now.documents[old], *(Piece(text) for text in extra)]
+            self._commit({old: None, new: moved})
+
+    @rule(id=IDS)
+    def close(self, id: DocumentId) -> None:  # noqa: A002
+        """Close a document."""
+        if id in self.now.documents:
+            self._commit({id: None})
+
+    @rule(id=IDS, shift=st.integers(0, 5))
+    def respan(self, id: DocumentId, shift: int) -> None:  # noqa: A002
+        """Same document, other source bytes."""
+        if id in self.now.documents:
+            parts = [replace(part, shift=shift) for part in self.now.documents[id]]
+            after = Model({**self.now.documents, id: parts})
+            self._perform(after, lambda to: to.respan(id, source_digest(id, parts), spans(parts)))
+
+    @rule(id=IDS, texts=TEXTS)
+    def abort(self, id: DocumentId, texts: list[str]) -> None:  # noqa: A002
+        """Put a whole document, and think better of it."""
+        transaction = self.store.begin(self.store.head())
+        stage(transaction, {id: [Piece(text) for text in texts]})
+        transaction.abort()
+
+    @precondition(lambda self: len(self.past) > 1)
+    @rule(data=st.data())
+    def roll_back(self, data: st.DataObject) -> None:
+        """Commit an older generation's documents again, under their old ids."""
+        target = data.draw(st.sampled_from(self.past))
+        changes: dict[DocumentId, list[Piece] | None] = dict.fromkeys(
+            self.now.documents.keys() - target.documents.keys()
+        )
+        changes |= {each: parts for each, parts in target.documents.items() if parts != self.now.documents.get(each)}
+        self._commit(changes)
+
+    @rule()
+    def reopen(self) -> None:
+        """Close the store and open it again."""
+        self.store.close()
+        self.store = self.make_store(self.name)
+
+    @invariant()
+    def every_generation_reads_as_the_model_says(self) -> None:
+        """Manifests at all generations, arms at the head."""
+        head = self.store.head()
+        assert head.generation == len(self.past) - 1
+        assert (head.documents, head.chunks) == self.now.counts()
+        for number in range(1, len(self.past)):
+            reader = self.store.snapshot(number)
+            _same_manifest(reader, self.past[number])
+            reader.close()
+        reader = self.store.snapshot()
+        _same_manifest(reader, self.now)
+        _same_arms(reader, self.now)
+        reader.close()
+
+    def teardown(self) -> None:
+        """Nothing that the store can see may be wrong at the end."""
+        assert list(self.store.snapshot().problems(full=True)) == []
+        self.store.close()
+
+    def _commit(self, changes: dict[DocumentId, list[Piece] | None]) -> None:
+        documents = dict(self.now.documents)
+        for id, parts in changes.items():  # noqa: A001
+            if parts is None:
+                del documents[id]
+            else:
+                documents[id] = parts
+        self._perform(Model(documents), lambda to: stage(to, changes))
+
+    def _perform(self, after: Model, put: Callable[[Transaction], None]) -> None:
+        head = self.store.head()
+        transaction = self.store.begin(head)
+        put(transaction)
+        transaction.commit(generation(head, *after.counts()))
+        reader = self.store.snapshot()
+        for id, parts in after.documents.items():  # noqa: A001
+            after.documents[id] = self._named(reader, id, parts)
+        reader.close()
+        self.past.append(after)
+
+    def _named(self, reader: Reader, id: DocumentId, parts: Sequence[Piece]) -> list[Piece]:  # noqa: A002
+        named = []
+        for part, chunk in zip(parts, reader.chunks(id), strict=True):
+            if part.occurrence is None:
+                assert chunk.occurrence not in self.used, f"occurrence {chunk.occurrence} was given out twice"
+                self.used.add(chunk.occurrence)
+            else:
+                assert chunk.occurrence == part.occurrence
+            named.append(replace(part, occurrence=chunk.occurrence))
+        return named
+
+
+def _same_manifest(reader: Reader, model: Model) -> None:
+    wanted = {each: version(each, parts) for each, parts in model.documents.items()}
+    documents = list(reader.documents())
+    assert [each.id for each in documents] == sorted(wanted)
+    for each in documents:
+        assert (each.root, each.metadata) == (wanted[each.id].root, wanted[each.id].metadata)
+        assert each.source_digest == wanted[each.id].source_digest
+        assert [(c.occurrence, c.entry_hash, c.chunk_hash, c.span) for c in reader.chunks(each.id)] == [
+            (p.occurrence, p.entry_hash, p.chunk_hash, p.span) for p in wanted[each.id].placements
+        ]
+
+
+def _same_arms(reader: Reader, model: Model) -> None:
+    dense = [hit.entry for hit in reader.dense(SPACE, vector("any"), 100)]
+    lexical = [hit.entry for hit in reader.lexical(["shared"], 100)]
+    assert sorted(dense) == sorted(lexical)
+    wanted = [
+        (each, position, part.occurrence, part.text)
+        for each, parts in sorted(model.documents.items())
+        for position, part in enumerate(parts)
+    ]
+    assert [(hit.id, hit.position, hit.occurrence, hit.text) for hit in reader.occurrences(dense)] == wanted
+    assert len(dense) == len(model.texts())
+
+
+class MachineRules:
+    """The port as a whole."""
+
+    def test_any_history_reads_as_the_model_says(self, make_store: MakeStore) -> None:
+        run_state_machine_as_test(
+            lambda: StoreMachine(make_store),  # type: ignore[arg-type]  # any factory will do, whatever the stub says
+            settings=settings(
+                max_examples=25,
+                stateful_step_count=20,
+                deadline=None,
+                suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+            ),
+        )

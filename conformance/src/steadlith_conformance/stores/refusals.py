@@ -1,0 +1,159 @@
+"""What a write must refuse: rows without what they stand on, impossible claims, counts that do not fit, bad vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from steadlith_conformance.samples import (
+    SPACE,
+    Piece,
+    doc,
+    entry_row,
+    generation,
+    held,
+    pieces,
+    space,
+    stage,
+    text_row,
+    vector,
+    vector_row,
+    version,
+    write,
+)
+from steadlith_core import vectors
+from steadlith_core.errors import AdapterError
+from steadlith_core.records import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from steadlith_conformance.stores.opening import MakeStore
+    from steadlith_core.ports import Store, Transaction
+    from steadlith_core.records import Generation
+
+
+def _refused(store: Store, put: Callable[[Transaction], object], given: Generation | None = None) -> None:
+    """The write is refused by an `AdapterError` at its put or at its commit, and leaves everything as it was."""
+    head = store.head()
+    before = list(store.snapshot().documents())
+    transaction = store.begin(head)
+    with pytest.raises(AdapterError):
+        put(transaction)
+        transaction.commit(given or generation(head, head.documents, head.chunks))
+    transaction.abort()
+    assert store.head() == head
+    assert list(store.snapshot().documents()) == before
+
+
+class RefusalRules:
+    """Rules 15, 29, 30 and 42 of the storage specification, and the preconditions of the port."""
+
+    def test_counts_that_do_not_fit_are_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one", "two")})
+        changes = {doc("b.md"): pieces("three")}
+        for documents, chunks in ((1, 3), (2, 2), (3, 3), (2, 4)):
+            _refused(store, lambda to: stage(to, changes), generation(head, documents, chunks))
+
+    def test_a_generation_that_does_not_follow_the_head_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        good = generation(head, 1, 1)
+        changes: Mapping[str, Generation] = {
+            "number": replace(good, number=3),
+            "parent": replace(good, parent=0),
+            "lineage": replace(good, lineage="another"),
+        }
+        for given in changes.values():
+            _refused(store, lambda to: to.put_texts([]), given)
+
+    def test_an_entry_without_its_text_is_refused(self, make_store: MakeStore) -> None:
+        _refused(make_store(), lambda to: to.put_entries([entry_row(Piece("never put"))]))
+
+    def test_a_vector_without_its_entry_is_refused(self, make_store: MakeStore) -> None:
+        _refused(make_store(), lambda to: to.put_vectors(SPACE, [vector_row(Piece("never put"))]))
+
+    def test_a_placement_without_its_entry_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        wanted = version(doc("a.md"), pieces("never put"))
+        _refused(store, lambda to: to.put_document(wanted), generation(store.head(), 1, 1))
+
+    def test_a_document_is_named_at_most_once_in_a_write(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        same = version(doc("a.md"), pieces("one"))
+        spans = [placement.span for placement in same.placements]
+        put: Callable[[Transaction], object] = lambda to: to.put_document(same)  # noqa: E731
+        close: Callable[[Transaction], object] = lambda to: to.close_document(doc("a.md"))  # noqa: E731
+        respan: Callable[[Transaction], object] = lambda to: to.respan(doc("a.md"), same.source_digest, spans)  # noqa: E731
+        for first, second in ((put, put), (put, close), (close, close), (put, respan)):
+            _refused(store, lambda to, first=first, second=second: (first(to), second(to)))  # type: ignore[misc]
+
+    def test_closing_a_document_that_is_not_there_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        _refused(store, lambda to: to.close_document(doc("a.md")))
+        write(store, {doc("a.md"): pieces("one")})
+        write(store, {doc("a.md"): None})
+        _refused(store, lambda to: to.close_document(doc("a.md")))
+
+    def test_a_respan_of_another_number_of_chunks_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one", "two")})
+        other = version(doc("a.md"), pieces("one"))
+        spans = [placement.span for placement in other.placements]
+        _refused(store, lambda to: to.respan(doc("a.md"), other.source_digest, spans))
+        _refused(store, lambda to: to.respan(doc("absent.md"), other.source_digest, spans))
+
+    def test_an_occurrence_that_never_was_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        _refused(store, lambda to: stage(to, {doc("a.md"): [Piece("one", 999)]}))
+
+    def test_an_occurrence_that_another_document_keeps_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        taken = held(store.snapshot(), doc("a.md"), text="one")
+        _refused(store, lambda to: stage(to, {doc("b.md"): [taken]}), generation(head, 2, 2))
+
+    def test_an_occurrence_placed_twice_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        kept = held(store.snapshot(), doc("a.md"), text="one")
+        _refused(store, lambda to: stage(to, {doc("a.md"): [kept, kept]}), generation(head, 1, 2))
+        _refused(store, lambda to: stage(to, {doc("a.md"): [kept], doc("b.md"): [kept]}), generation(head, 2, 2))
+
+    def test_vectors_that_would_poison_a_space_are_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        part = Piece("one")
+        bad = (
+            vectors.pack([float("nan")] + [0.0] * 7),
+            vectors.pack([float("inf")] + [0.0] * 7),
+            vectors.pack([0.0] * 8),
+            vectors.pack([1.0] * 8),  # not of unit length
+            vector("one", 4),
+            vector("one")[:-1],
+            b"",
+        )
+
+        def put(to: Transaction, given: bytes) -> None:
+            to.put_texts([text_row(part)])
+            to.put_entries([entry_row(part)])
+            to.put_vectors(SPACE, [replace(vector_row(part), vector=given)])
+
+        for given in bad:
+            _refused(store, lambda to, given=given: put(to, given))  # type: ignore[misc]
+
+    def test_a_quantization_that_is_not_offered_is_refused(self, make_store: MakeStore) -> None:
+        store = make_store()
+        odd = Space("m", space().params_hash, 8, "no-such-quantization")
+        part = Piece("one")
+
+        def put(to: Transaction) -> None:
+            to.put_texts([text_row(part)])
+            to.put_entries([entry_row(part)])
+            to.put_vectors(odd, [vector_row(part)])
+
+        _refused(store, put)

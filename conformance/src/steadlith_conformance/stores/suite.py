@@ -1,0 +1,43 @@
+"""All rules for a store, as one class to inherit from.
+
+1. A rule is an inherited test method; overriding one silences it, which the kit's meta-test reports.
+2. No rule carries `@given`: two subclasses would share its state. Rules that need it use an inner function.
+3. Scores are never compared between stores, only what the port promises about them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from steadlith_conformance.stores.commits import CommitRules
+from steadlith_conformance.stores.dense import DenseRules
+from steadlith_conformance.stores.histories import HistoryRules
+from steadlith_conformance.stores.lexical import LexicalRules
+from steadlith_conformance.stores.lifecycle import LifecycleRules
+from steadlith_conformance.stores.machine import MachineRules
+from steadlith_conformance.stores.refusals import RefusalRules
+from steadlith_conformance.stores.tombstones import TombstoneRules
+
+if TYPE_CHECKING:
+    from steadlith_conformance.stores.opening import MakeStore
+
+
+class StoreSuite(
+    LifecycleRules,
+    CommitRules,
+    RefusalRules,
+    TombstoneRules,
+    HistoryRules,
+    DenseRules,
+    LexicalRules,
+    MachineRules,
+):
+    """Subclass it in a test module and override `make_store`."""
+
+    @pytest.fixture
+    def make_store(self) -> MakeStore:
+        """A function that opens indexes by name (see `MakeStore`)."""
+        message = "override the fixture `make_store` with one that opens your store"
+        raise NotImplementedError(message)

@@ -1,0 +1,223 @@
+"""What is closed vanishes from every arm, what moves keeps its id, and what returns costs no vector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from steadlith_conformance.samples import (
+    SPACE,
+    Piece,
+    doc,
+    generation,
+    held,
+    pieces,
+    source_digest,
+    space,
+    spans,
+    stage,
+    vector,
+    vector_row,
+    version,
+    write,
+)
+
+if TYPE_CHECKING:
+    from steadlith_conformance.stores.opening import MakeStore
+    from steadlith_core.ports import Reader, Store
+
+
+def _dense_texts(reader: Reader) -> set[str]:
+    entries = [hit.entry for hit in reader.dense(SPACE, vector("any query"), 100)]
+    return {hit.text for hit in reader.occurrences(entries)}
+
+
+def _lexical_texts(reader: Reader, *terms: str) -> set[str]:
+    entries = [hit.entry for hit in reader.lexical(terms, 100)]
+    return {hit.text for hit in reader.occurrences(entries)}
+
+
+def _healthy(store: Store) -> None:
+    assert list(store.snapshot().problems(full=False)) == []
+    assert list(store.snapshot().problems(full=True)) == []
+
+
+class TombstoneRules:
+    """Rules 24 to 28 of the storage specification, and what a rollback needs."""
+
+    def test_a_closed_occurrence_vanishes_from_every_arm(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("red apple", "green pear"), doc("b.md"): pieces("blue plum")})
+        reader = store.snapshot()
+        apple = reader.lexical(["apple"], 5)[0].entry
+        assert _dense_texts(reader) == {"red apple", "green pear", "blue plum"}
+        write(store, {doc("a.md"): pieces("green pear"), doc("b.md"): None})
+        reader = store.snapshot()
+        assert _dense_texts(reader) == {"green pear"}
+        assert _lexical_texts(reader, "apple", "plum", "pear") == {"green pear"}
+        assert reader.occurrences([apple]) == ()
+        assert [each.id for each in reader.documents()] == [doc("a.md")]
+        assert reader.chunks(doc("b.md")) == ()
+        _healthy(store)
+
+    def test_what_is_not_live_is_still_kept(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        write(store, {doc("a.md"): None})
+        reader, part = store.snapshot(), Piece("one")
+        row = vector_row(part)
+        assert reader.texts([part.text_hash]) == {part.text_hash: "one"}
+        assert list(reader.entries([part.entry_hash])) == [part.entry_hash]
+        assert reader.held(SPACE, [row.vector_key]) == {row.vector_key}
+        assert reader.vectors(SPACE, [row.vector_key]) == {row.vector_key: row.vector}
+
+    def test_a_reordered_document_keeps_its_ids(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one", "two", "three")})
+        reader = store.snapshot()
+        one, two, three = (held(reader, doc("a.md"), text=text) for text in ("one", "two", "three"))
+        write(store, {doc("a.md"): [three, one, two]})
+        reader = store.snapshot()
+        chunks = reader.chunks(doc("a.md"))
+        assert [chunk.occurrence for chunk in chunks] == [three.occurrence, one.occurrence, two.occurrence]
+        hits = reader.occurrences([hit.entry for hit in reader.dense(SPACE, vector("q"), 5)])
+        assert [(hit.text, hit.position) for hit in hits] == [("three", 0), ("one", 1), ("two", 2)]
+        _healthy(store)
+
+    def test_a_relocated_occurrence_keeps_its_id_and_its_entry(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("old.md"): pieces("one", "two")})
+        reader = store.snapshot()
+        entries = reader.dense(SPACE, vector("q"), 5)
+        moved = [held(reader, doc("old.md"), text=text) for text in ("one", "two")]
+        head = store.head()
+        transaction = store.begin(head)  # no text, no entry, no vector is put
+        transaction.close_document(doc("old.md"))
+        transaction.put_document(version(doc("new.md"), moved))
+        transaction.commit(generation(head, 1, 2))
+        reader = store.snapshot()
+        assert [c.occurrence for c in reader.chunks(doc("new.md"))] == [part.occurrence for part in moved]
+        assert reader.dense(SPACE, vector("q"), 5) == entries
+        assert {hit.id for hit in reader.occurrences([hit.entry for hit in entries])} == {doc("new.md")}
+        _healthy(store)
+
+    def test_the_same_content_twice_is_two_occurrences_of_one_entry(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("same", "other", "same")})
+        reader = store.snapshot()
+        (best,) = reader.dense(SPACE, vector("same"), 1)
+        assert [hit.position for hit in reader.occurrences([best.entry])] == [0, 2]
+        first, other, second = (Piece("x", chunk.occurrence) for chunk in reader.chunks(doc("a.md")))
+        write(store, {doc("a.md"): [replace(other, text="other"), replace(second, text="same")]})
+        reader = store.snapshot()
+        assert reader.dense(SPACE, vector("same"), 1) == (best,)
+        assert [hit.occurrence for hit in reader.occurrences([best.entry])] == [second.occurrence]
+        assert first.occurrence not in {chunk.occurrence for chunk in reader.chunks(doc("a.md"))}
+        _healthy(store)
+
+    def test_new_content_under_an_old_id_is_what_is_found(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        kept = held(store.snapshot(), doc("a.md"), text="one")
+        write(store, {doc("a.md"): [replace(kept, headings=("New heading",))]})
+        reader = store.snapshot()
+        (chunk,) = reader.chunks(doc("a.md"))
+        assert chunk.occurrence == kept.occurrence
+        assert _lexical_texts(reader, "heading") == {"one"}
+        assert len(reader.lexical(["one"], 5)) == 1
+        _healthy(store)
+
+    def test_ids_are_never_used_twice(self, make_store: MakeStore) -> None:
+        store, seen = make_store(), set()
+        for text in ("one", "two", "three"):
+            write(store, {doc("a.md"): pieces(text)})
+            (chunk,) = store.snapshot().chunks(doc("a.md"))
+            assert chunk.occurrence not in seen
+            seen.add(chunk.occurrence)
+            write(store, {doc("a.md"): None})
+            store.close()
+            store = make_store()
+
+    def test_what_was_closed_returns_with_its_id_and_no_vector(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one", "two")})
+        old = [held(store.snapshot(), doc("a.md"), text=text) for text in ("one", "two")]
+        found = store.snapshot().dense(SPACE, vector("q"), 5)
+        write(store, {doc("a.md"): pieces("three")})
+        head = store.head()
+        transaction = store.begin(head)
+        transaction.put_document(version(doc("a.md"), old))
+        transaction.commit(generation(head, 1, 2))
+        reader = store.snapshot()
+        assert [chunk.occurrence for chunk in reader.chunks(doc("a.md"))] == [part.occurrence for part in old]
+        assert reader.dense(SPACE, vector("q"), 5) == found
+        assert _lexical_texts(reader, "one", "two", "three") == {"one", "two"}
+        _healthy(store)
+
+    def test_a_respan_changes_spans_and_source_and_nothing_else(self, make_store: MakeStore) -> None:
+        store = make_store()
+        parts = pieces("one", "two")
+        write(store, {doc("a.md"): parts})
+        before = store.snapshot()
+        shifted = [replace(part, shift=3) for part in parts]
+        head = store.head()
+        transaction = store.begin(head)
+        digest = source_digest(doc("a.md"), shifted)
+        transaction.respan(doc("a.md"), digest, spans(shifted))
+        transaction.commit(generation(head, 1, 2))
+        after = store.snapshot()
+        assert [chunk.span for chunk in after.chunks(doc("a.md"))] == spans(shifted)
+        assert [replace(c, span=spans(parts)[i]) for i, c in enumerate(after.chunks(doc("a.md")))] == list(
+            before.chunks(doc("a.md"))
+        )
+        (old,), (new,) = before.documents(), after.documents()
+        assert new == replace(old, source_digest=digest)
+        hits = after.occurrences([hit.entry for hit in after.dense(SPACE, vector("q"), 5)])
+        assert [(hit.source_digest, hit.span) for hit in hits] == [(digest, span) for span in spans(shifted)]
+        _healthy(store)
+
+    def test_only_metadata_may_change(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        kept = held(store.snapshot(), doc("a.md"), text="one")
+        head = store.head()
+        transaction = store.begin(head)
+        transaction.put_document(version(doc("a.md"), [kept], {"title": "New", "team": "docs"}))
+        transaction.commit(generation(head, 1, 1))
+        reader = store.snapshot()
+        assert [dict(each.metadata) for each in reader.documents()] == [{"title": "New", "team": "docs"}]
+        (hit,) = reader.occurrences([hit.entry for hit in reader.lexical(["one"], 5)])
+        assert (hit.metadata, hit.occurrence) == ({"title": "New", "team": "docs"}, kept.occurrence)
+
+    def test_a_replaced_vector_is_what_is_found(self, make_store: MakeStore) -> None:
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one", "two")})
+        row = replace(vector_row(Piece("one")), vector=vector("elsewhere"))
+        transaction = store.begin(head)
+        transaction.put_vectors(SPACE, [row])
+        transaction.commit(generation(head, 1, 2))
+        reader = store.snapshot()
+        (best,) = reader.dense(SPACE, vector("elsewhere"), 1)
+        assert [hit.text for hit in reader.occurrences([best.entry])] == ["one"]
+        assert reader.vectors(SPACE, [row.vector_key]) == {row.vector_key: row.vector}
+        _healthy(store)
+
+    def test_liveness_reaches_every_space(self, make_store: MakeStore) -> None:
+        store = make_store()
+        both = (SPACE, space(16, "another-model"))
+        write(store, {doc("a.md"): pieces("one"), doc("b.md"): pieces("two")}, spaces=both)
+        write(store, {doc("b.md"): None}, spaces=both)
+        reader = store.snapshot()
+        for each in both:
+            hits = reader.dense(each, vector("q", each.dimensions), 5)
+            assert [hit.text for hit in reader.occurrences([hit.entry for hit in hits])] == ["one"]
+
+    def test_a_write_that_puts_nothing_commits(self, make_store: MakeStore) -> None:
+        store = make_store()
+        write(store, {doc("a.md"): pieces("one")})
+        before = store.snapshot()
+        head = store.head()
+        transaction = store.begin(head)
+        stage(transaction, {})
+        assert transaction.commit(generation(head, 1, 1)).generation == 2
+        assert store.snapshot().chunks(doc("a.md")) == before.chunks(doc("a.md"))

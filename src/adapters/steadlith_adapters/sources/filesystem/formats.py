@@ -1,0 +1,68 @@
+"""Which grammar a file is cut by, from its name alone.
+
+1. A configured pattern decides first, in the order of the table; then a configured suffix, the longest that fits;
+   then the built-in table. Everything else is text: no suffix is refused.
+2. Suffixes compare without regard to case: `README.MD` is Markdown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.sources.filesystem.rules import Rules
+from steadlith_core.records import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARKDOWN = "md markdown mdx mkd mdown"
+RST = "rst rest"
+CODE = (
+    "bash bat c cc cjs clj cljs cmake cpp cs css cxx dart el erl ex exs fish go gradle groovy h hh hpp hs hxx ini "
+    "java jl js json jsonc jsx kt kts less lisp lua m mjs ml mli mm nim nix php pl pm proto ps1 py pyi pyx r rb rs "
+    "sass scala scm scss sh sol sql swift tcl tf toml ts tsx v vb vim vue xml yaml yml zig zsh"
+)
+
+SUFFIXES: Mapping[str, Format] = {
+    f".{suffix}": format_
+    for suffixes, format_ in ((MARKDOWN, Format.MARKDOWN), (RST, Format.RST), (CODE, Format.CODE))
+    for suffix in suffixes.split()
+}
+
+NAMES: Mapping[str, Format] = dict.fromkeys(
+    ("containerfile", "dockerfile", "gemfile", "jenkinsfile", "justfile", "makefile", "rakefile"), Format.CODE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """The built-in table under what a configuration adds to it."""
+
+    patterns: tuple[tuple[Rules, Format], ...] = ()
+    suffixes: tuple[tuple[str, Format], ...] = ()
+
+    @classmethod
+    def configured(cls, table: Mapping[str, Format]) -> Formats:
+        """From a table of suffixes (`.tpl`) and patterns (`*.tpl`, `legacy/`). `ValueError` for a bad pattern."""
+        suffixes = {key.lower(): value for key, value in table.items() if _is_suffix(key)}
+        return cls(
+            patterns=tuple((Rules.strict([key]), value) for key, value in table.items() if not _is_suffix(key)),
+            suffixes=tuple(sorted(suffixes.items(), key=lambda item: (-len(item[0]), item[0]))),
+        )
+
+    def of(self, path: str) -> Format:
+        """The format of the document at `path`."""
+        for rules, format_ in self.patterns:
+            if rules.names(path):
+                return format_
+        name = path.rpartition("/")[2].lower()
+        for suffix, format_ in self.suffixes:
+            if name.endswith(suffix):
+                return format_
+        _, dot, last = name.rpartition(".")
+        return SUFFIXES.get(dot + last, Format.TEXT) if dot else NAMES.get(name, Format.TEXT)
+
+
+def _is_suffix(key: str) -> bool:
+    return key.startswith(".") and not set(key) & set("*?[/\\")

@@ -1,0 +1,37 @@
+"""Names on disk, and as documents and people see them.
+
+1. A document's path is NFC as the core's text is: by Unicode 14.0, whatever this Python brings.
+2. A name that is not UTF-8 has no document path; for people its odd bytes are escaped.
+"""
+
+from __future__ import annotations
+
+import os
+
+from steadlith_core.text import composition
+
+
+def document_name(name: str) -> str:
+    """A name (or a path) as it stands in a document's path."""
+    if composition.is_composed(name):
+        return name
+    parts = []
+    at = 0
+    for start, end, replacement in composition.changes(name):
+        parts += [name[at:start], replacement]
+        at = end
+    return "".join([*parts, name[at:]])
+
+
+def is_text(name: str) -> bool:
+    """Whether a name on disk is UTF-8."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(name: str) -> str:
+    """A name with the bytes that are not text escaped."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

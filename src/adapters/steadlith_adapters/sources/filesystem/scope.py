@@ -1,0 +1,148 @@
+"""Which paths below the root are documents: asked by the walk and by every read, so that both agree.
+
+1. `.git`, `.steadlith` and our own files with their side files are never in scope, whatever a pattern says.
+2. A file is in scope if `include` names it or a folder above it, and neither `exclude` nor a `.gitignore` does.
+3. An excluded folder is not entered; nothing below it can come back.
+4. The root itself is never ignored: whoever names a folder means it.
+5. A folder whose `.gitignore` cannot be read is a folder that cannot be read: guessing could index a secret.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.sources.filesystem.names import document_name
+from steadlith_adapters.sources.filesystem.rules import Rules
+
+if TYPE_CHECKING:
+    from steadlith_adapters.sources.filesystem.settings import FolderSettings
+
+IGNORE_FILE = ".gitignore"
+# Compared without case: on a disk that ignores case, `.GIT` is the same folder.
+PROTECTED = frozenset({".git", ".steadlith"})
+SIDE_FILES = ("-wal", "-shm", "-journal")
+LOCK_FILE = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The rules of one folder, and how a document's path looks from there."""
+
+    rules: Rules
+    prefix: str
+    skip: int
+
+    def decide(self, path: str, *, folder: bool) -> bool | None:
+        """What this level says about the document or folder at `path`."""
+        return self.rules.decide(self.prefix + path[self.skip :], folder=folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder in scope: `path` as documents see it (empty, or ending in a slash), `names` as the disk spells it."""
+
+    path: str
+    names: tuple[str, ...]
+    real: str
+    levels: tuple[Level, ...]
+    included: bool
+
+
+class Scope:
+    """The rules of one source."""
+
+    def __init__(self, settings: FolderSettings) -> None:
+        self._settings = settings
+        self._private: dict[str, tuple[str, ...]] = {}
+        for path in settings.private:
+            folder, _, name = path.rpartition(os.sep)
+            self._private[folder] = (*self._private.get(folder, ()), name)
+
+    def top(self) -> Folder:
+        """The root. Raises `OSError` when a `.gitignore` that counts cannot be read."""
+        root = self._settings.root
+        levels = (*self._levels_above(root), *self._levels_at(root, ""))
+        return Folder(path="", names=(), real=root, levels=levels, included=False)
+
+    def enter(self, parent: Folder, name: str) -> Folder | None:
+        """The folder `name` in `parent`; none if it is out of scope. Raises `OSError` as `top` does."""
+        if self.excludes(parent, name, folder=True):
+            return None
+        path = parent.path + document_name(name)
+        verdict = self._settings.include.decide(path, folder=True)
+        real = os.path.join(parent.real, name)  # noqa: PTH118 -- once a folder, in the hot loop of the walk
+        return Folder(
+            path=path + "/",
+            names=(*parent.names, name),
+            real=real,
+            levels=(*parent.levels, *self._levels_at(real, path + "/")),
+            included=parent.included if verdict is None else verdict,
+        )
+
+    def admits(self, folder: Folder, name: str) -> bool:
+        """Whether a file `name` in `folder` is a document."""
+        verdict = self._settings.include.decide(folder.path + document_name(name), folder=False)
+        included = folder.included if verdict is None else verdict
+        return included and not self.excludes(folder, name, folder=False)
+
+    def excludes(self, parent: Folder, name: str, *, folder: bool) -> bool:
+        """Whether `name` in `parent` is ours, excluded or ignored."""
+        if name.casefold() in PROTECTED or self._is_ours(parent.real, name):
+            return True
+        path = parent.path + document_name(name)
+        if self._settings.exclude.decide(path, folder=folder):
+            return True
+        for level in reversed(parent.levels):
+            verdict = level.decide(path, folder=folder)
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _is_ours(self, folder: str, name: str) -> bool:
+        return any(
+            name == own
+            or (name.startswith(own) and (name[len(own) :] in SIDE_FILES or name.startswith(own + LOCK_FILE)))
+            for own in self._private.get(folder, ())
+        )
+
+    def _levels_at(self, real: str, path: str) -> tuple[Level, ...]:
+        rules = read_ignore_file(real) if self._settings.gitignore else None
+        return () if rules is None else (Level(rules, prefix="", skip=len(path)),)
+
+    def _levels_above(self, root: str) -> tuple[Level, ...]:
+        """The ignore files from the top of the work tree down to the folder above the root."""
+        if not self._settings.gitignore:
+            return ()
+        levels: list[Level] = []
+        here = Path(root)
+        while not (here / ".git").exists():
+            if here == here.parent:
+                return ()  # not in a work tree: nobody's ignore files apply
+            here = here.parent
+            rules = read_ignore_file(str(here))
+            if rules is not None:
+                levels.append(Level(rules, prefix=Path(root).relative_to(here).as_posix() + "/", skip=0))
+        return tuple(reversed(levels))
+
+
+def read_ignore_file(folder: str) -> Rules | None:
+    """The rules of the folder's `.gitignore`; none if there is no such regular file (as in git, a link is none)."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        file = os.open(os.path.join(folder, IGNORE_FILE), flags)  # noqa: PTH118 -- once a folder, in the hot loop
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+            return None
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        with os.fdopen(file, "rb", closefd=False) as stream:
+            return Rules.lenient(stream.read())
+    finally:
+        os.close(file)

@@ -1,0 +1,60 @@
+"""What every store refuses, said once: the arguments of an arm and the rows of a space.
+
+1. A bad query is the caller's doing (`UsageError`); a bad row is its maker's (`AdapterError`).
+2. A kept vector has unit length, so that distance and cosine order alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_core import vectors
+from steadlith_core.errors import AdapterError, UsageError
+
+if TYPE_CHECKING:
+    from steadlith_core.records import Space, VectorRow
+    from steadlith_core.vectors import Vector
+
+UNIT_TOLERANCE = 1e-6
+"""How far from 1 a kept vector's length may be; rounding to float32 moves it by 6e-8."""
+
+
+def check_limit(limit: int, max_limit: int) -> None:
+    """Refuse a limit that no arm can answer."""
+    if not 1 <= limit <= max_limit:
+        message = f"limit {limit} is out of range: ask for 1 to {max_limit} hits"
+        raise UsageError(message)
+
+
+def check_query(space: Space, query: Vector) -> None:
+    """Refuse a query that has no direction in this space."""
+    found = unit_problem(space, query)
+    if found:
+        message = f"the query vector {found}; the index was built with {space.model_id!r}"
+        raise UsageError(message)
+
+
+def check_space(space: Space, offered: frozenset[str]) -> None:
+    """Refuse a space that this store cannot keep."""
+    if space.quantization not in offered:
+        message = f"this store keeps {', '.join(sorted(offered))} vectors, not {space.quantization!r}"
+        raise AdapterError(message)
+
+
+def check_vector(space: Space, row: VectorRow) -> None:
+    """Refuse a row that would poison its space."""
+    found = unit_problem(space, row.vector)
+    if found:
+        message = f"the vector of entry {row.entry_hash.short} {found} (space of {space.model_id!r})"
+        raise AdapterError(message)
+
+
+def unit_problem(space: Space, vector: Vector) -> str | None:
+    """Why `vector` cannot stand in `space`, as the end of a sentence; none when it can."""
+    found = vectors.problems(vector, space.dimensions)
+    if found:
+        return found[0]
+    square = vectors.cosines([vector], vector)[0]
+    if abs(square - 1) > 2 * UNIT_TOLERANCE:
+        return f"has length {square**0.5:.6g}, not 1: pass it through `vectors.unit`"
+    return None

@@ -1,0 +1,170 @@
+"""A snapshot in memory: the obvious answer to every question of the port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.arguments import check_limit, check_query
+from steadlith_adapters.stores.memory import bm25
+from steadlith_core import vectors
+from steadlith_core.errors import GenerationGone, UsageError
+from steadlith_core.records import ArmHit, OccurrenceHit, RecordedChunk, RecordedDocument
+from steadlith_core.state.identity import text_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from steadlith_adapters.stores.memory.state import State
+    from steadlith_core.digest import Digest
+    from steadlith_core.records import DocumentId, EntryRow, Head, Space
+    from steadlith_core.vectors import Vector
+
+MAX_LIMIT = 1000
+
+
+class MemoryReader:
+    """One state; what is committed later is another one."""
+
+    __slots__ = ("_closed", "_head", "_state")
+
+    def __init__(self, state: State, head: Head) -> None:
+        self._state = state
+        self._head = head
+        self._closed = False
+
+    @property
+    def head(self) -> Head:
+        """See `Reader.head`."""
+        return self._head
+
+    @property
+    def generation(self) -> int:
+        """See `Reader.generation`."""
+        return self._state.head.generation
+
+    def documents(self) -> Iterator[RecordedDocument]:
+        """See `Reader.documents`."""
+        documents = self._open().documents
+        return (
+            RecordedDocument(id, version.root, version.metadata, version.source_digest, len(version.placements))
+            for id, version in sorted(documents.items())  # noqa: A001
+        )
+
+    def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
+        """See `Reader.chunks`."""
+        state = self._open()
+        version = state.documents.get(id)
+        return tuple(
+            RecordedChunk(
+                occurrence=placement.occurrence,
+                chunk_hash=placement.chunk_hash,
+                text_hash=state.entries[placement.entry_hash].text_hash,
+                entry_hash=placement.entry_hash,
+                span=placement.span,
+            )
+            for placement in (version.placements if version else ())
+            if placement.occurrence is not None  # always: the transaction numbered them
+        )
+
+    def entries(self, entry_hashes: Sequence[Digest]) -> Mapping[Digest, EntryRow]:
+        """See `Reader.entries`."""
+        kept = self._open().entries
+        return {key: kept[key] for key in entry_hashes if key in kept}
+
+    def texts(self, text_hashes: Sequence[Digest]) -> Mapping[Digest, str]:
+        """See `Reader.texts`."""
+        kept = self._open().texts
+        return {key: kept[key] for key in text_hashes if key in kept}
+
+    def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
+        """See `Reader.held`."""
+        return frozenset(self.vectors(space, vector_keys))
+
+    def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
+        """See `Reader.vectors`."""
+        wanted = set(vector_keys)
+        rows = self._open().vectors.get(space, {}).values()
+        return {row.vector_key: row.vector for row in rows if row.vector_key in wanted}
+
+    def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
+        """See `Reader.dense`."""
+        state = self._at_head("dense search")
+        check_limit(limit, MAX_LIMIT)
+        check_query(space, query)
+        return _ranked(self.cosines(space, query, [state.numbers[key] for key in state.live()]), limit)
+
+    def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
+        """See `Reader.lexical`."""
+        state = self._at_head("lexical search")
+        check_limit(limit, MAX_LIMIT)
+        documents = {
+            state.numbers[key]: bm25.words("\n".join((entry.title, *entry.headings, state.texts[entry.text_hash])))
+            for key, entry in ((key, state.entries[key]) for key in state.live())
+        }
+        return _ranked(bm25.scores(documents, terms), limit)
+
+    def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
+        """See `Reader.cosines`."""
+        state = self._at_head("cosines")
+        check_query(space, query)
+        rows = {state.numbers[key]: row.vector for key, row in state.vectors.get(space, {}).items()}
+        # One product each: slow, and the same number wherever an entry stands in the batch.
+        return {entry: vectors.cosines([rows[entry]], query)[0] for entry in entries if entry in rows}
+
+    def occurrences(self, entries: Sequence[int]) -> tuple[OccurrenceHit, ...]:
+        """See `Reader.occurrences`."""
+        state = self._open()
+        wanted = set(entries)
+        return tuple(
+            OccurrenceHit(
+                entry=state.numbers[placement.entry_hash],
+                occurrence=placement.occurrence,
+                position=position,
+                id=id,
+                metadata=version.metadata,
+                source_digest=version.source_digest,
+                span=placement.span,
+                chunk_hash=placement.chunk_hash,
+                title=state.entries[placement.entry_hash].title,
+                headings=state.entries[placement.entry_hash].headings,
+                text=state.texts[state.entries[placement.entry_hash].text_hash],
+            )
+            for id, version in sorted(state.documents.items())  # noqa: A001
+            for position, placement in enumerate(version.placements)
+            if state.numbers[placement.entry_hash] in wanted and placement.occurrence is not None
+        )
+
+    def problems(self, *, full: bool) -> Iterator[str]:
+        """See `Reader.problems`."""
+        state = self._open()
+        chunks = sum(len(version.placements) for version in state.documents.values())
+        if (state.head.documents, state.head.chunks) != (len(state.documents), chunks):
+            yield f"the head counts {state.head.chunks} chunks, {chunks} are held"
+        for name, text in state.texts.items() if full else ():
+            if text_hash(text) != name:
+                yield f"text {name.short} does not match its hash"
+
+    def close(self) -> None:
+        """See `Reader.close`."""
+        self._closed = True
+
+    def _open(self) -> State:
+        if self._closed:
+            message = "this reader is closed; take another snapshot"
+            raise UsageError(message)
+        return self._state
+
+    def _at_head(self, what: str) -> State:
+        state = self._open()
+        if state.head.generation != self._head.generation:
+            message = (
+                f"{what} at generation {state.head.generation}: this store searches its head only, which is "
+                f"generation {self._head.generation}; documents and chunks of older generations can be read"
+            )
+            raise GenerationGone(message)
+        return state
+
+
+def _ranked(scores: Mapping[int, float], limit: int) -> tuple[ArmHit, ...]:
+    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ArmHit(entry, score) for entry, score in best[:limit])

@@ -1,0 +1,58 @@
+"""One generation in memory: plain dictionaries, never changed once committed.
+
+1. A write works on copies; so every generation that was ever committed can still be read, and aborting is forgetting.
+2. Liveness is derived, not kept: an entry is live if and only if a placement of this generation names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from steadlith_core.state.roots import empty_head
+
+if TYPE_CHECKING:
+    from steadlith_core.digest import Digest
+    from steadlith_core.records import (
+        DocumentId,
+        DocumentVersion,
+        EntryRow,
+        Generation,
+        Head,
+        Space,
+        VectorRow,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a store holds at one generation. Entries are numbered in the order they were first put.
+
+    In `documents` every placement has its occurrence id; `used` are all ids that were ever given out.
+    """
+
+    head: Head = field(default_factory=empty_head)
+    generation: Generation | None = None
+    texts: dict[Digest, str] = field(default_factory=dict)
+    entries: dict[Digest, EntryRow] = field(default_factory=dict)
+    numbers: dict[Digest, int] = field(default_factory=dict)
+    vectors: dict[Space, dict[Digest, VectorRow]] = field(default_factory=dict)
+    documents: dict[DocumentId, DocumentVersion] = field(default_factory=dict)
+    used: frozenset[int] = frozenset()
+
+    def copy(self) -> State:
+        """The same content in dictionaries of its own."""
+        return replace(
+            self,
+            texts=dict(self.texts),
+            entries=dict(self.entries),
+            numbers=dict(self.numbers),
+            vectors={space: dict(rows) for space, rows in self.vectors.items()},
+            documents=dict(self.documents),
+        )
+
+    def live(self) -> frozenset[Digest]:
+        """Entries that some placement uses."""
+        return frozenset(
+            placement.entry_hash for version in self.documents.values() for placement in version.placements
+        )

@@ -1,0 +1,101 @@
+"""The store: a list of states, the last of which is the head.
+
+1. All generations are kept for as long as the list lives; nothing survives the process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.memory.reader import MAX_LIMIT, MemoryReader
+from steadlith_adapters.stores.memory.state import State
+from steadlith_adapters.stores.memory.transaction import QUANTIZATION, MemoryTransaction
+from steadlith_core.errors import GenerationGone, StaleHead, UsageError
+from steadlith_core.ports import Capabilities
+
+if TYPE_CHECKING:
+    from steadlith_core.records import Generation, Head
+
+CAPABILITIES = Capabilities(
+    commit="atomic",
+    cas="transactional",
+    isolation="snapshot",
+    durability="process",
+    dense=frozenset({"exact"}),
+    lexical="bm25",
+    quantization=QUANTIZATION,
+    time_travel="manifest",
+    max_limit=MAX_LIMIT,
+)
+
+
+class MemoryStore:
+    """One logical index. Stores over the same `history` list are one index, opened several times."""
+
+    __slots__ = ("_closed", "_history", "_readers", "_readonly", "_writes")
+
+    def __init__(self, history: list[State] | None = None, *, readonly: bool = False) -> None:
+        self._history = [] if history is None else history
+        if not self._history:
+            self._history.append(State())
+        self._readonly = readonly
+        self._closed = False
+        self._readers: list[MemoryReader] = []
+        self._writes: list[MemoryTransaction] = []
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See `Store.capabilities`."""
+        return CAPABILITIES
+
+    def head(self) -> Head:
+        """See `Store.head`."""
+        return self._states()[-1].head
+
+    def snapshot(self, generation: int | None = None) -> MemoryReader:
+        """See `Store.snapshot`."""
+        states = self._states()
+        head = states[-1].head
+        wanted = head.generation if generation is None else generation
+        for state in states:
+            kept = state.generation is not None or head.generation == 0
+            if kept and state.head.generation == wanted:
+                reader = MemoryReader(state, head)
+                self._readers.append(reader)
+                return reader
+        message = f"generation {wanted} is not kept; the index is at generation {head.generation}"
+        raise GenerationGone(message)
+
+    def begin(self, expected: Head) -> MemoryTransaction:
+        """See `Store.begin`."""
+        head = self._states()[-1].head
+        if self._readonly:
+            message = "opened for reading only, so nothing can be written"
+            raise UsageError(message)
+        found = (head.lineage, head.generation, head.state_root)
+        # The empty roots depend on the configured identity versions, so generation 0 is compared by its number.
+        unequal = found != (expected.lineage, expected.generation, expected.state_root)
+        if unequal and head.generation + expected.generation:
+            message = f"the index is at generation {head.generation}, not at {expected.generation}; plan again"
+            raise StaleHead(message)
+        write = MemoryTransaction(self._history)
+        self._writes.append(write)
+        return write
+
+    def history(self) -> tuple[Generation, ...]:
+        """See `Store.history`."""
+        return tuple(state.generation for state in self._states() if state.generation)
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        for reader in self._readers:
+            reader.close()
+        for write in self._writes:
+            write.abort()
+        self._closed = True
+
+    def _states(self) -> list[State]:
+        if self._closed:
+            message = "this store is closed; open it again"
+            raise UsageError(message)
+        return self._history

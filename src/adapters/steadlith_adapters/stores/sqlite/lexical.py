@@ -1,0 +1,69 @@
+"""The lexical arm: FTS5 over title, headings and body of live entries.
+
+1. Only live entries are indexed: tombstones left inside would change every score.
+2. Text and terms pass through `text.query`, which cuts scripts without word breaks into bigrams.
+3. A term is data: quoted, never a part of FTS5's query language.
+4. A term that more than a fifth of a large index holds is left out unless nothing else is asked for: FTS5 scores every
+   row that matches, and such a term decides no order (storage.md 3: the same top ten, a tenth of the time).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_core.records import ArmHit
+from steadlith_core.text.query import index_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steadlith_adapters.stores.sqlite.session import Session
+
+COMMON_SHARE = 5
+LARGE = 1000
+"""Chunks below which every term is scored: it costs less than asking how common it is."""
+
+
+def add(session: Session, entry: int, title: str, headings: Sequence[str], body: str) -> None:
+    """Index an entry that became live."""
+    session.run(
+        "INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)",
+        entry,
+        index_text(title),
+        index_text("\n".join(headings)),
+        index_text(body),
+    )
+
+
+def remove(session: Session, entry: int) -> None:
+    """Forget an entry that is live no more."""
+    session.run("DELETE FROM lexical WHERE rowid = ?", entry)
+
+
+def search(session: Session, terms: Sequence[str], limit: int, chunks: int) -> tuple[ArmHit, ...]:
+    """The best `limit` entries by BM25 that hold any of the terms; `chunks` is how many the head counts."""
+    chosen = _telling(session, terms, chunks) if chunks >= LARGE else terms
+    if not chosen:
+        return ()
+    rows = session.run(
+        "SELECT rowid, rank FROM lexical WHERE lexical MATCH ? ORDER BY rank, rowid LIMIT ?",
+        " OR ".join(map(_quoted, chosen)),
+        limit,
+    )
+    return tuple(ArmHit(entry, -rank) for entry, rank in rows)
+
+
+def _telling(session: Session, terms: Sequence[str], chunks: int) -> Sequence[str]:
+    rare = [term for term in terms if _holders(session, term) * COMMON_SHARE <= chunks]
+    return rare or terms
+
+
+def _holders(session: Session, term: str) -> int:
+    """How many entries may hold the term: a term of several tokens is no more common than its rarest one."""
+    counts = [session.one("SELECT doc FROM lexical_terms WHERE term = ?", stem) or (0,) for stem in session.stems(term)]
+    return min((count for (count,) in counts), default=0)
+
+
+def _quoted(term: str) -> str:
+    # FTS5 ends its query at a NUL, inside a string too.
+    return '"' + term.replace("\0", " ").replace('"', '""') + '"'

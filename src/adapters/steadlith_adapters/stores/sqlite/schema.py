@@ -1,0 +1,85 @@
+"""The tables of an index file, and what marks a file as ours.
+
+1. An open row has `valid_to` = OPEN, never NULL: a row is visible at G if `valid_from <= G < valid_to`.
+2. Tombstones live on occurrences and versions; texts, entries and vectors are kept once per distinct content.
+3. The whole schema is made inside the first commit's transaction, so a file has all of it or none of it.
+4. A change here is a new SCHEMA_VERSION.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x53544C32  # "STL2"
+SCHEMA_VERSION = 1
+PAGE_SIZE = 16_384
+OPEN = 2**63 - 1
+
+CREATE = (
+    # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
+    """CREATE TABLE generation(
+        number INTEGER PRIMARY KEY, parent INTEGER NOT NULL, lineage TEXT NOT NULL,
+        corpus_root BLOB NOT NULL, state_root BLOB NOT NULL, recipe BLOB NOT NULL, plan_digest BLOB NOT NULL,
+        documents INTEGER NOT NULL, chunks INTEGER NOT NULL, at TEXT NOT NULL, summary BLOB NOT NULL,
+        seal BLOB NOT NULL
+    ) STRICT""",
+    # the one row that makes a generation visible; next_occurrence only grows, so ids are never used twice
+    """CREATE TABLE head(
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        generation INTEGER NOT NULL REFERENCES generation(number),
+        next_occurrence INTEGER NOT NULL
+    ) STRICT""",
+    """CREATE TABLE document(
+        document INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, UNIQUE (source, path)
+    ) STRICT""",
+    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order;
+    # seal: over the ids and the entry hashes they stand for.
+    # Clustered by document: an edit closes one row and opens its neighbour, on one page.
+    """CREATE TABLE document_version(
+        document INTEGER NOT NULL REFERENCES document(document),
+        valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL, root BLOB NOT NULL, seal BLOB NOT NULL,
+        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL,
+        PRIMARY KEY (document, valid_from)
+    ) STRICT, WITHOUT ROWID""",
+    # version: the valid_from of its document version; positions: four u32 a chunk (start, end, first and last line).
+    # A respan closes one row of a version and opens another.
+    """CREATE TABLE span(
+        document INTEGER NOT NULL, version INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
+        source_digest BLOB NOT NULL, seal BLOB NOT NULL, positions BLOB NOT NULL,
+        PRIMARY KEY (document, version, valid_from),
+        FOREIGN KEY (document, version) REFERENCES document_version(document, valid_from)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE TABLE text(text INTEGER PRIMARY KEY, text_hash BLOB NOT NULL UNIQUE, body TEXT NOT NULL) STRICT",
+    # live: at least one open occurrence uses it; then it has a lexical row and its vectors are searched
+    """CREATE TABLE entry(
+        entry INTEGER PRIMARY KEY, entry_hash BLOB NOT NULL UNIQUE,
+        text INTEGER NOT NULL REFERENCES text(text), title TEXT NOT NULL, headings BLOB NOT NULL,
+        context_hash BLOB NOT NULL, live INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+    # one id may have many rows over time (a relocation closes one and opens another), at most one of them open
+    """CREATE TABLE occurrence(
+        occurrence INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
+        document INTEGER NOT NULL REFERENCES document(document), entry INTEGER NOT NULL REFERENCES entry(entry),
+        PRIMARY KEY (occurrence, valid_from)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX occurrence_entry ON occurrence(entry)",
+    # vec_table: readers look its name up in their snapshot, so a compaction may copy into another table
+    """CREATE TABLE space(
+        space INTEGER PRIMARY KEY, space_id BLOB NOT NULL UNIQUE, model_id TEXT NOT NULL,
+        params_hash BLOB NOT NULL, dimensions INTEGER NOT NULL, quantization TEXT NOT NULL,
+        vec_table TEXT NOT NULL
+    ) STRICT""",
+    # what the vec0 row of (space, entry) was made from, and a checksum of its bytes; readable without the extension
+    """CREATE TABLE vector(
+        space INTEGER NOT NULL REFERENCES space(space), entry INTEGER NOT NULL REFERENCES entry(entry),
+        vector_key BLOB NOT NULL, checksum BLOB NOT NULL,
+        PRIMARY KEY (space, entry)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX vector_by_key ON vector(space, vector_key)",
+    # contentless: texts are kept once; contentless_delete: a row leaves without its old text being given again
+    """CREATE VIRTUAL TABLE lexical USING fts5(
+        title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
+    )""",
+    # a view of the lexical table's dictionary, without storage of its own
+    "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)

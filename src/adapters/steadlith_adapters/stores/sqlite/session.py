@@ -1,0 +1,121 @@
+"""One connection to an index file: the only module that runs SQL through apsw.
+
+1. Every statement runs to its end at once, unless `stream` is asked for: apsw stops at the first row otherwise.
+2. Every error of SQLite leaves through the border.
+3. sqlite-vec is loaded on first use, from its file, without importing the package (which would load numpy).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from steadlith_adapters.stores.sqlite.border import border, damaged
+from steadlith_core.errors import AdapterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+BATCH = 500
+"""Keys per look-up statement; measured fastest among the ways to ask for many (storage.md 4)."""
+
+
+class Session:
+    """An open connection and what is known about it."""
+
+    __slots__ = ("_connection", "_vectors_loaded", "path")
+
+    def __init__(self, connection: apsw.Connection, path: str) -> None:
+        self._connection = connection
+        self._vectors_loaded = False
+        self.path = path
+
+    def run(self, sql: str, *bindings: Any) -> list[Row]:
+        """All rows of one statement."""
+        with border(self.path):
+            return self._connection.execute(sql, bindings).fetchall()
+
+    def one(self, sql: str, *bindings: Any) -> Row | None:
+        """The first row of one statement, if there is one."""
+        rows = self.run(sql, *bindings)
+        return rows[0] if rows else None
+
+    def value(self, sql: str, *bindings: Any) -> Any:
+        """The first column of the one row that the statement always has."""
+        return self.run(sql, *bindings)[0][0]
+
+    def stream(self, sql: str, *bindings: Any) -> Iterator[Row]:
+        """Rows one by one; the statement must not write, and must not read what is written meanwhile."""
+        with border(self.path):
+            yield from self._connection.execute(sql, bindings)
+
+    def lookup(self, sql: str, keys: Sequence[Any], *bindings: Any) -> Iterator[Row]:
+        """Rows of a statement ending in `IN ({})`, asked in batches of keys; `bindings` come before them."""
+        for start in range(0, len(keys), BATCH):
+            batch = keys[start : start + BATCH]
+            yield from self.run(sql.format(",".join("?" * len(batch))), *bindings, *batch)
+
+    def changed(self) -> int:
+        """Rows that the last statement changed."""
+        return self._connection.changes()
+
+    def inserted(self) -> int:
+        """Row id that the last statement inserted."""
+        return self._connection.last_insert_rowid()
+
+    def stems(self, term: str) -> list[str]:
+        """A term as the lexical table's tokenizer keeps it."""
+        with border(self.path):
+            tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61"])
+            tokens = tokenizer(
+                term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+            )
+        return [str(token) for token in tokens]
+
+    def decode(self, read: Callable[[bytes], T], data: bytes, what: str) -> T:
+        """A packed column read by `read`; damage is named as `what`."""
+        try:
+            return read(data)
+        except ValueError as error:
+            raise damaged(self.path, f"{what} cannot be read ({error})") from error
+
+    def load_vectors(self) -> None:
+        """Make vec0 tables usable on this connection. Loading twice is harmless."""
+        if self._vectors_loaded:
+            return
+        extension = _extension()
+        if extension is None:
+            message = (
+                "this index has vectors, and sqlite-vec is not installed: "
+                "`pip install sqlite-vec` (no wheel for musl Linux; plan, status and lexical search work without)"
+            )
+            raise AdapterError(message)
+        with border(self.path):
+            self._connection.enable_load_extension(True)
+            try:
+                self._connection.load_extension(extension)
+            finally:
+                self._connection.enable_load_extension(False)
+        self._vectors_loaded = True
+
+    def checkpoint(self) -> None:
+        """Fold the log into the file and empty it, unless a reader still needs it."""
+        self.run("PRAGMA busy_timeout = 0")
+        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """End the connection; an open transaction is rolled back. Closing twice is harmless."""
+        self._connection.close(True)
+
+
+@cache
+def _extension() -> str | None:
+    spec = find_spec("sqlite_vec")
+    folders = spec.submodule_search_locations if spec else None
+    return str(Path(folders[0]) / "vec0") if folders else None

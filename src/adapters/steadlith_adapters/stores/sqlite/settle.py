@@ -1,0 +1,106 @@
+"""What a commit makes of the versions that were put: occurrences closed and opened, entries live or not.
+
+1. An occurrence whose closed version lets it go, and that no new version claims, is closed.
+2. A claimed id whose document and entry are as they were keeps its row; otherwise its row is closed and one with the
+   same id is opened. An id has at most one open row.
+3. An entry is live if and only if an open occurrence uses it; its lexical row and its vectors' `live` follow.
+
+The work is set-based over temporary tables, so that memory does not grow with the size of a commit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.sqlite import lexical, vectors
+from steadlith_adapters.stores.sqlite.rows import read_headings
+from steadlith_adapters.stores.sqlite.schema import OPEN
+from steadlith_core.digest import Digest
+from steadlith_core.errors import AdapterError
+
+if TYPE_CHECKING:
+    from steadlith_adapters.stores.sqlite.session import Session
+
+STAGE = (
+    # what the new versions hold: filled by `versions.open`
+    "CREATE TEMP TABLE claim(occurrence INTEGER PRIMARY KEY, document INTEGER NOT NULL, entry_hash BLOB NOT NULL)",
+    # what the versions closed in this write held
+    "CREATE TEMP TABLE released(occurrence INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE closing(occurrence INTEGER PRIMARY KEY, valid_from INTEGER NOT NULL)",
+    "CREATE TEMP TABLE touched(entry INTEGER PRIMARY KEY)",
+    "CREATE TEMP TABLE flipped(entry INTEGER PRIMARY KEY, live INTEGER NOT NULL)",
+)
+
+# CROSS JOIN keeps the small temporary table outside: SQLite has no statistics about it.
+_UNKNOWN_ENTRY = """
+    SELECT c.occurrence, c.entry_hash FROM claim c LEFT JOIN entry e ON e.entry_hash = c.entry_hash
+    WHERE e.entry IS NULL LIMIT 1"""
+_UNKNOWN_ID = """
+    SELECT c.occurrence FROM claim c
+    WHERE c.occurrence < ? AND NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence) LIMIT 1"""
+_HELD_ELSEWHERE = f"""
+    SELECT c.occurrence, d.source || ':' || d.path
+    FROM claim c CROSS JOIN occurrence o ON o.occurrence = c.occurrence AND o.valid_to = {OPEN}
+    JOIN document d ON d.document = o.document
+    WHERE c.occurrence NOT IN (SELECT occurrence FROM released) LIMIT 1"""  # noqa: S608
+_CLOSING = f"""
+    INSERT INTO closing
+    SELECT o.occurrence, o.valid_from
+    FROM released r CROSS JOIN occurrence o ON o.occurrence = r.occurrence AND o.valid_to = {OPEN}
+    LEFT JOIN claim c ON c.occurrence = o.occurrence
+    LEFT JOIN entry e ON e.entry_hash = c.entry_hash
+    WHERE c.occurrence IS NULL OR c.document <> o.document OR e.entry <> o.entry"""  # noqa: S608
+_TOUCHED_BY_CLOSING = """
+    INSERT OR IGNORE INTO touched
+    SELECT o.entry FROM closing c
+    CROSS JOIN occurrence o ON o.occurrence = c.occurrence AND o.valid_from = c.valid_from"""
+_CLOSE = """
+    UPDATE occurrence SET valid_to = ?
+    WHERE (occurrence, valid_from) IN (SELECT occurrence, valid_from FROM closing)"""
+_OPEN = f"""
+    INSERT INTO occurrence(occurrence, valid_from, valid_to, document, entry)
+    SELECT c.occurrence, ?, {OPEN}, c.document, e.entry FROM claim c CROSS JOIN entry e ON e.entry_hash = c.entry_hash
+    WHERE NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})
+    ORDER BY c.occurrence"""  # noqa: S608
+_TOUCHED_BY_OPENING = """
+    INSERT OR IGNORE INTO touched
+    SELECT o.entry FROM claim c CROSS JOIN occurrence o ON o.occurrence = c.occurrence AND o.valid_from = ?"""
+_FLIPPED = f"""
+    INSERT INTO flipped
+    SELECT e.entry, 1 - e.live FROM touched t CROSS JOIN entry e ON e.entry = t.entry
+    WHERE e.live <> EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = t.entry AND o.valid_to = {OPEN})"""  # noqa: S608
+_FLIPPED_ROWS = """
+    SELECT f.entry, f.live, e.title, e.headings, t.body
+    FROM flipped f CROSS JOIN entry e ON e.entry = f.entry JOIN text t ON t.text = e.text ORDER BY f.entry"""
+
+
+def settle(session: Session, generation: int, first_new: int) -> None:
+    """Bring occurrences and liveness in line with the open versions; ids from `first_new` on were allocated here."""
+    _refuse_impossible_claims(session, first_new)
+    session.run(_CLOSING)
+    session.run(_TOUCHED_BY_CLOSING)
+    session.run(_CLOSE, generation)
+    session.run(_OPEN, generation)
+    session.run(_TOUCHED_BY_OPENING, generation)
+    session.run(_FLIPPED)
+    tables = vectors.find_all(session)
+    for entry, live, title, headings, body in session.stream(_FLIPPED_ROWS):
+        if live:
+            path = session.decode(read_headings, headings, f"headings of entry {entry}")
+            lexical.add(session, entry, title, path, body)
+        else:
+            lexical.remove(session, entry)
+        vectors.set_live(session, tables, entry, live)
+    session.run("UPDATE entry SET live = 1 - live WHERE entry IN (SELECT entry FROM flipped)")
+
+
+def _refuse_impossible_claims(session: Session, first_new: int) -> None:
+    if row := session.one(_UNKNOWN_ENTRY):
+        message = f"occurrence {row[0]} is placed with entry {Digest(row[1]).short}, which was never put"
+        raise AdapterError(message)
+    if row := session.one(_UNKNOWN_ID, first_new):
+        message = f"occurrence {row[0]} does not exist; new occurrences are placed with none, and get their id here"
+        raise AdapterError(message)
+    if row := session.one(_HELD_ELSEWHERE):
+        message = f"occurrence {row[0]} is held by {row[1]}, which this write neither replaces nor closes"
+        raise AdapterError(message)

@@ -1,0 +1,147 @@
+"""The store: one index file, its readers and its writer.
+
+1. Every reader and every write has a connection of its own, so a reader never sees a commit of its own store.
+2. One connection is kept idle between readers; it is dropped when the file was replaced.
+3. Closing the store ends them all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.sqlite import connection, generations
+from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
+from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
+from steadlith_adapters.stores.sqlite.vectors import QUANTIZATION
+from steadlith_core.errors import UsageError
+from steadlith_core.ports import Capabilities
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_core.records import Generation, Head
+
+CAPABILITIES = Capabilities(
+    commit="atomic",
+    cas="transactional",
+    isolation="snapshot",
+    durability="fsync",
+    dense=frozenset({"exact"}),
+    lexical="bm25",
+    quantization=QUANTIZATION,
+    time_travel="manifest",
+    max_limit=MAX_LIMIT,
+)
+
+
+class SqliteStore:
+    """One logical index in one SQLite file."""
+
+    __slots__ = ("_closed", "_idle", "_path", "_readers", "_readonly", "_write")
+
+    def __init__(self, path: Path, *, readonly: bool) -> None:
+        self._path = path
+        self._readonly = readonly
+        self._closed = False
+        self._idle: tuple[Session, tuple[int, int]] | None = None
+        self._readers: set[SqliteReader] = set()
+        self._write: SqliteTransaction | None = None
+        # Opening says at once whether the file is ours and whole.
+        self._give_back(self._take())
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """See `Store.capabilities`."""
+        return CAPABILITIES
+
+    def head(self) -> Head:
+        """See `Store.head`."""
+        session = self._take()
+        try:
+            return generations.read_head(session)
+        finally:
+            self._give_back(session)
+
+    def snapshot(self, generation: int | None = None) -> SqliteReader:
+        """See `Store.snapshot`."""
+        session = self._take()
+        try:
+            reader = SqliteReader(session, generation, self._reader_closed)
+        except BaseException:
+            session.close()
+            raise
+        self._readers.add(reader)
+        return reader
+
+    def begin(self, expected: Head) -> SqliteTransaction:
+        """See `Store.begin`."""
+        self._refuse_closed()
+        if self._readonly:
+            message = f"{self._path}: opened for reading only, so nothing can be written"
+            raise UsageError(message)
+        if self._write:
+            message = f"{self._path}: a write is in progress; commit or abort it first"
+            raise UsageError(message)
+        self._write = SqliteTransaction(self._path, expected, self._write_ended)
+        return self._write
+
+    def history(self) -> tuple[Generation, ...]:
+        """See `Store.history`."""
+        session = self._take()
+        try:
+            return generations.read_history(session)
+        finally:
+            self._give_back(session)
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        if self._write:
+            self._write.abort()
+        for reader in tuple(self._readers):
+            reader.close()
+        self._closed = True
+        self._drop_idle()
+
+    # ------------------------------------------------------------------------------------------ inside
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            message = f"{self._path}: this store is closed; open it again"
+            raise UsageError(message)
+
+    def _take(self) -> Session:
+        self._refuse_closed()
+        if self._idle and self._idle[1] == self._file():
+            session, self._idle = self._idle[0], None
+            return session
+        self._drop_idle()
+        return connection.reading(self._path) or connection.empty()
+
+    def _give_back(self, session: Session) -> None:
+        file = self._file()
+        if self._idle or self._closed or file is None or session.path != str(self._path):
+            session.close()
+        else:
+            self._idle = (session, file)
+
+    def _drop_idle(self) -> None:
+        if self._idle:
+            self._idle[0].close()
+            self._idle = None
+
+    def _file(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino)
+
+    def _reader_closed(self, reader: SqliteReader, session: Session) -> None:
+        self._readers.discard(reader)
+        session.run("ROLLBACK")
+        self._give_back(session)
+
+    def _write_ended(self, write: SqliteTransaction) -> None:
+        if self._write is write:
+            self._write = None

@@ -1,0 +1,253 @@
+"""One write: BEGIN IMMEDIATE, puts, and a commit that shows all of it with the new head, or nothing.
+
+1. The head is checked inside the transaction; nobody else can move it until this one ends.
+2. A put that fails, also inside a caller's iterator, ends the whole write.
+3. When COMMIT does not answer, the head is read again before anything is said.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.arguments import check_vector
+from steadlith_adapters.stores.sqlite import connection, generations, settle, vectors, versions
+from steadlith_core import canon
+from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+    from steadlith_core.digest import Digest
+    from steadlith_core.records import (
+        DocumentId,
+        DocumentVersion,
+        EntryRow,
+        Generation,
+        Head,
+        Space,
+        Span,
+        TextRow,
+        VectorRow,
+    )
+
+
+class SqliteTransaction:
+    """A write in progress; holds SQLite's write lock until it ends."""
+
+    __slots__ = (
+        "_chunks",
+        "_documents",
+        "_ended",
+        "_first_new",
+        "_generation",
+        "_head",
+        "_next",
+        "_on_end",
+        "_path",
+        "_session",
+        "_touched",
+    )
+
+    def __init__(self, path: Path, expected: Head, on_end: Callable[[SqliteTransaction], None]) -> None:
+        self._path = path
+        self._on_end = on_end
+        self._ended = False
+        self._touched: set[DocumentId] = set()
+        self._session = connection.writing(path)
+        try:
+            self._head = generations.read_head(self._session)
+            _refuse_moved(self._head, expected, path)
+            for statement in settle.STAGE:
+                self._session.run(statement)
+            row = self._session.one("SELECT next_occurrence FROM head")
+        except BaseException:
+            self._session.close()
+            raise
+        self._first_new = self._next = row[0] if row else 1
+        self._generation = self._head.generation + 1
+        self._documents = self._head.documents
+        self._chunks = self._head.chunks
+
+    def put_texts(self, rows: Iterable[TextRow]) -> None:
+        """See `Transaction.put_texts`."""
+        with self._writing() as session:
+            for row in rows:
+                session.run(
+                    "INSERT INTO text(text_hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    row.text_hash,
+                    row.text,
+                )
+
+    def put_entries(self, rows: Iterable[EntryRow]) -> None:
+        """See `Transaction.put_entries`."""
+        with self._writing() as session:
+            for row in rows:
+                text = session.one("SELECT text FROM text WHERE text_hash = ?", row.text_hash)
+                if text is None:
+                    message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
+                    raise AdapterError(message)
+                session.run(
+                    "INSERT INTO entry(entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?) "
+                    "ON CONFLICT DO NOTHING",
+                    row.entry_hash,
+                    text[0],
+                    row.title,
+                    canon.encode(row.headings),
+                    row.context_hash,
+                )
+
+    def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
+        """See `Transaction.put_vectors`."""
+        with self._writing() as session:
+            table: SpaceTable | None = None
+            for row in rows:
+                check_vector(space, row)
+                entry = session.one("SELECT entry, live FROM entry WHERE entry_hash = ?", row.entry_hash)
+                if entry is None:
+                    message = f"a vector for entry {row.entry_hash.short}, which was never put"
+                    raise AdapterError(message)
+                if table is None:
+                    table = vectors.find(session, space) or vectors.create(session, space)
+                    session.load_vectors()
+                vectors.put(session, table, entry[0], entry[1], row)
+
+    def put_document(self, version: DocumentVersion) -> None:
+        """See `Transaction.put_document`."""
+        with self._writing() as session:
+            self._touch(version.id)
+            self._uncount(versions.close(session, version.id, self._generation))
+            ids = [self._occurrence(placement.occurrence) for placement in version.placements]
+            versions.open(session, version, ids, self._generation)
+            self._documents += 1
+            self._chunks += len(ids)
+
+    def close_document(self, id: DocumentId) -> None:  # noqa: A002
+        """See `Transaction.close_document`."""
+        with self._writing() as session:
+            self._touch(id)
+            closed = versions.close(session, id, self._generation)
+            if closed is None:
+                message = f"{id} is not in the index, so it cannot be closed"
+                raise AdapterError(message)
+            self._uncount(closed)
+
+    def respan(self, id: DocumentId, source_digest: Digest, spans: Sequence[Span]) -> None:  # noqa: A002
+        """See `Transaction.respan`."""
+        with self._writing() as session:
+            self._touch(id)
+            versions.respan(session, id, source_digest, spans, self._generation)
+
+    def commit(self, generation: Generation) -> Head:
+        """See `Transaction.commit`."""
+        with self._writing() as session:
+            self._refuse_mismatch(generation)
+            settle.settle(session, self._generation, self._first_new)
+            generations.write(session, generation, self._next)
+            committed = generations.read_head(session)
+            try:
+                session.run("COMMIT")
+            except SteadlithError as error:
+                self._end()
+                self._look(committed, error)
+                return committed
+        # Best effort: a reader may still need the log, and the next commit tries again.
+        with suppress(SteadlithError):
+            session.checkpoint()
+        self._end()
+        return committed
+
+    def abort(self) -> None:
+        """See `Transaction.abort`."""
+        self._end()
+
+    # ------------------------------------------------------------------------------------------ inside
+
+    @contextmanager
+    def _writing(self) -> Iterator[Session]:
+        if self._ended:
+            message = "this write has ended (committed, aborted or failed); begin another one"
+            raise UsageError(message)
+        try:
+            yield self._session
+        except BaseException:
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._session.close()
+            self._on_end(self)
+
+    def _touch(self, id: DocumentId) -> None:  # noqa: A002
+        if id in self._touched:
+            message = f"{id} is put, closed or respanned twice in one write"
+            raise AdapterError(message)
+        self._touched.add(id)
+
+    def _uncount(self, chunks: int | None) -> None:
+        if chunks is not None:
+            self._documents -= 1
+            self._chunks -= chunks
+
+    def _occurrence(self, claimed: int | None) -> int:
+        if claimed is None:
+            self._next += 1
+            return self._next - 1
+        if claimed >= self._first_new:
+            message = f"occurrence {claimed} does not exist; new ones are placed with none, and get their id here"
+            raise AdapterError(message)
+        return claimed
+
+    def _refuse_mismatch(self, generation: Generation) -> None:
+        lineage = self._head.lineage or generation.lineage
+        # Counted along the write, from a head that was checked like this one; `problems` counts the rows.
+        expected = (self._generation, self._head.generation, lineage, self._documents, self._chunks)
+        given = (
+            generation.number,
+            generation.parent,
+            generation.lineage,
+            generation.documents,
+            generation.chunks,
+        )
+        names = ("number", "parent", "lineage", "documents", "chunks")
+        wrong = [
+            f"{name} {is_given!r} where the store has {ours!r}"
+            for name, ours, is_given in zip(names, expected, given, strict=True)
+            if ours != is_given
+        ]
+        if wrong:
+            message = f"{self._path}: the generation does not fit the write: {', '.join(wrong)}; nothing was committed"
+            raise AdapterError(message)
+
+    def _look(self, committed: Head, error: SteadlithError) -> None:
+        """Raise unless the new head is there after all."""
+        try:
+            session = connection.reading(self._path)
+            found = generations.read_head(session).generation if session else 0
+            if session:
+                session.close()
+        except SteadlithError as unreadable:
+            message = (
+                f"{self._path}: the commit of generation {committed.generation} failed ({error}), and the head cannot "
+                f"be read ({unreadable}); run `steadlith status` before trying again"
+            )
+            raise OutcomeUnknown(message) from error
+        if found != committed.generation:
+            message = f"{self._path}: nothing was committed, the index is still at generation {found}: {error}"
+            raise AdapterError(message) from error
+
+
+def _refuse_moved(head: Head, expected: Head, path: Path) -> None:
+    found = (head.lineage, head.generation, head.state_root)
+    # The empty roots depend on the configured identity versions, so generation 0 is compared by its number alone.
+    if found != (expected.lineage, expected.generation, expected.state_root) and head.generation + expected.generation:
+        message = (
+            f"{path}: the index is at generation {head.generation} ({head.state_root.short}), not at "
+            f"{expected.generation} ({expected.state_root.short}) as planned; plan again"
+        )
+        raise StaleHead(message)

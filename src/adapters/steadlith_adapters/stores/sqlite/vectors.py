@@ -1,0 +1,186 @@
+"""Vectors: one vec0 table per space, rows by entry, and a checksum beside each.
+
+1. Unit length and L2, so that distance and cosine order alike; the score returned is the exact cosine in float64.
+2. vec0 computes in float32 and breaks ties as it likes, so candidates are taken with a margin that covers its error,
+   and ordered here by (cosine, entry).
+3. `live` is flipped in the commit; the row itself stays, so a rollback pays nothing.
+4. Tables are never renamed (vec0 would break); a table's name is data of its space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.arguments import check_space
+from steadlith_adapters.stores.sqlite.packing import vector_checksum
+from steadlith_core import vectors
+from steadlith_core.digest import Digest
+from steadlith_core.records import ArmHit
+from steadlith_core.state.roots import space_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_core.records import Space, VectorRow
+    from steadlith_core.vectors import Vector
+
+QUANTIZATION = frozenset({"float32"})
+MAX_K = 4096
+"""The most neighbours that vec0 answers with."""
+MARGIN = 16
+"""Neighbours asked for beyond the limit at first; doubled while the last one may still belong to the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceTable:
+    """Where a space is kept."""
+
+    number: int
+    name: str
+    dimensions: int
+
+
+def find(session: Session, space: Space) -> SpaceTable | None:
+    """The table of a space, if anything was ever put into it."""
+    row = session.one("SELECT space, vec_table, dimensions FROM space WHERE space_id = ?", space_id(space))
+    return SpaceTable(*row) if row else None
+
+
+def find_all(session: Session) -> list[SpaceTable]:
+    """The tables of all spaces."""
+    rows = session.run("SELECT space, vec_table, dimensions FROM space ORDER BY space")
+    return [SpaceTable(*row) for row in rows]
+
+
+def create(session: Session, space: Space) -> SpaceTable:
+    """A new, empty table for a space."""
+    check_space(space, QUANTIZATION)
+    number = session.value("SELECT coalesce(max(space), 0) + 1 FROM space")
+    table = SpaceTable(number, f"vec_{number}_1", space.dimensions)
+    # vec0 writes a whole chunk of vectors when it opens one: its default of 1,024 would write megabytes for one row.
+    chunk = 256 if space.dimensions <= 1024 else 64
+    session.load_vectors()
+    session.run(
+        f"CREATE VIRTUAL TABLE {table.name} USING vec0("
+        f"vector float[{space.dimensions}] distance_metric=L2, live integer, chunk_size={chunk})"
+    )
+    session.run(
+        "INSERT INTO space(space, space_id, model_id, params_hash, dimensions, quantization, vec_table) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        number,
+        space_id(space),
+        space.model_id,
+        space.params_hash,
+        space.dimensions,
+        space.quantization,
+        table.name,
+    )
+    return table
+
+
+def put(session: Session, table: SpaceTable, entry: int, live: int, row: VectorRow) -> None:
+    """Add an entry's vector, or replace it."""
+    checksum = vector_checksum(row.vector)
+    session.run(
+        "UPDATE vector SET vector_key = ?, checksum = ? WHERE space = ? AND entry = ?",
+        row.vector_key,
+        checksum,
+        table.number,
+        entry,
+    )
+    if session.changed():
+        session.run(f"UPDATE {table.name} SET vector = ? WHERE rowid = ?", row.vector, entry)  # noqa: S608
+        return
+    session.run("INSERT INTO vector VALUES (?, ?, ?, ?)", table.number, entry, row.vector_key, checksum)
+    session.run(
+        f"INSERT INTO {table.name}(rowid, vector, live) VALUES (?, ?, ?)",  # noqa: S608
+        entry,
+        row.vector,
+        live,
+    )
+
+
+def set_live(session: Session, tables: Sequence[SpaceTable], entry: int, live: int) -> None:
+    """Flip the tombstone of an entry in every space that holds it."""
+    for table in tables:
+        if session.one("SELECT 1 FROM vector WHERE space = ? AND entry = ?", table.number, entry):
+            session.load_vectors()
+            session.run(f"UPDATE {table.name} SET live = ? WHERE rowid = ?", live, entry)  # noqa: S608
+
+
+def nearest(session: Session, table: SpaceTable, query: Vector, limit: int) -> tuple[ArmHit, ...]:
+    """The `limit` live entries of greatest cosine, ties by entry."""
+    session.load_vectors()
+    entries = _candidates(session, table, query, limit)
+    scores = cosines(session, table, query, entries)
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ArmHit(entry, score) for entry, score in ranked[:limit])
+
+
+def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
+    """Exact cosines of the entries that have a vector."""
+    session.load_vectors()
+    found: dict[int, Vector] = {}
+    for entry in entries:
+        # One point query each: `rowid IN (...)` makes vec0 read its whole table.
+        row = session.one(f"SELECT vector FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
+        if row:
+            found[entry] = row[0]
+    # Equal vectors are multiplied once, so that they tie exactly wherever they stand in the batch.
+    distinct = list(dict.fromkeys(found.values()))
+    score = dict(zip(distinct, vectors.cosines(distinct, query), strict=True))
+    return {entry: score[vector] for entry, vector in found.items()}
+
+
+def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozenset[Digest]:
+    """Which of the keys have a vector; needs no extension."""
+    sql = "SELECT vector_key FROM vector WHERE space = ? AND vector_key IN ({})"
+    return frozenset(Digest(key) for (key,) in session.lookup(sql, keys, table.number))
+
+
+def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
+    """Vectors by key, each from the first of its entries that passes its checksum."""
+    session.load_vectors()
+    intact: dict[Digest, Vector] = {}
+    sql = "SELECT vector_key, entry, checksum FROM vector WHERE space = ? AND vector_key IN ({}) "
+    for key, entry, checksum in session.lookup(sql, keys, table.number):
+        digest = Digest(key)
+        if digest in intact:
+            continue
+        row = session.one(f"SELECT vector FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
+        if row and vector_checksum(row[0]) == checksum:
+            intact[digest] = row[0]
+    return intact
+
+
+def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
+    """Live entries among which the true `limit` nearest certainly are."""
+    asked = limit + MARGIN
+    while asked <= MAX_K:
+        rows = session.run(
+            f"SELECT rowid, distance FROM {table.name} WHERE vector MATCH ? AND k = ? AND live = 1",  # noqa: S608
+            query,
+            asked,
+        )
+        if len(rows) < asked:
+            return [entry for entry, _ in rows]
+        squares = sorted(distance * distance for _, distance in rows)
+        edge = squares[limit - 1] + _slack(squares[limit - 1], table.dimensions)
+        if squares[-1] > edge:
+            return [entry for entry, distance in rows if distance * distance <= edge]
+        asked *= 2
+    return list(_live(session, table))
+
+
+def _slack(square: float, dimensions: int) -> float:
+    # A sum of n float32 terms is off by at most n x 2^-24 of itself, on either side of the comparison; the rest covers
+    # lengths that are not exactly 1 (arguments.UNIT_TOLERANCE).
+    return square * (dimensions + 8) * 2**-23 + 1e-5
+
+
+def _live(session: Session, table: SpaceTable) -> Iterator[int]:
+    sql = "SELECT v.entry FROM vector v JOIN entry e ON e.entry = v.entry WHERE v.space = ? AND e.live = 1"
+    for (entry,) in session.stream(sql, table.number):
+        yield entry

@@ -1,0 +1,113 @@
+"""Document versions as a write opens and closes them, and the claims they stage for `settle`.
+
+1. A document has at most one open version, and a version at most one open row of spans.
+2. Closed rows end at, and new rows begin at, the generation being written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.sqlite import packing
+from steadlith_adapters.stores.sqlite.schema import OPEN
+from steadlith_core import canon
+from steadlith_core.errors import AdapterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_core.digest import Digest
+    from steadlith_core.records import DocumentId, DocumentVersion, Span
+
+_INSERT_VERSION = """
+    INSERT INTO document_version(document, valid_from, valid_to, root, seal, metadata, occurrences, leaves)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+_INSERT_SPAN = """
+    INSERT INTO span(version, valid_from, valid_to, source_digest, seal, positions) VALUES (?, ?, ?, ?, ?, ?)"""
+_FIND_OPEN = """
+    SELECT v.version, v.occurrences FROM document d
+    JOIN document_version v ON v.document = d.document AND v.valid_to = ?
+    WHERE d.source = ? AND d.path = ?"""
+
+
+def close(session: Session, id: DocumentId, generation: int) -> int | None:  # noqa: A002
+    """Close the open version, if there is one, and release its occurrences; returns how many they are."""
+    found = _open_version(session, id)
+    if found is None:
+        return None
+    version, ids = found
+    for occurrence in ids:
+        session.run("INSERT OR IGNORE INTO released VALUES (?)", occurrence)
+    session.run("UPDATE document_version SET valid_to = ? WHERE version = ?", generation, version)
+    _close_span(session, version, generation)
+    return len(ids)
+
+
+def open(session: Session, version: DocumentVersion, ids: Sequence[int], generation: int) -> None:  # noqa: A001
+    """Open a version whose placements have these occurrence ids; the document's open version is closed already."""
+    document = _document(session, version.id)
+    entries = [placement.entry_hash for placement in version.placements]
+    for occurrence, entry in zip(ids, entries, strict=True):
+        session.run("INSERT INTO claim VALUES (?, ?, ?) ON CONFLICT DO NOTHING", occurrence, document, entry)
+        if not session.changed():
+            message = f"occurrence {occurrence} is placed twice in one write (the second time in {version.id})"
+            raise AdapterError(message)
+    packed = packing.pack_ids(ids)
+    session.run(
+        _INSERT_VERSION,
+        document,
+        generation,
+        OPEN,
+        version.root,
+        packing.seal(packed, packing.pack_digests(entries)),
+        canon.encode(version.metadata),
+        packed,
+        packing.pack_digests(placement.chunk_hash for placement in version.placements),
+    )
+    spans = [placement.span for placement in version.placements]
+    _open_span(session, session.inserted(), version.source_digest, spans, generation)
+
+
+def respan(
+    session: Session,
+    id: DocumentId,  # noqa: A002
+    source_digest: Digest,
+    spans: Sequence[Span],
+    generation: int,
+) -> None:
+    """Give the open version other spans."""
+    found = _open_version(session, id)
+    if found is None:
+        message = f"{id} is not in the index, so it has no spans to change"
+        raise AdapterError(message)
+    version, ids = found
+    if len(ids) != len(spans):
+        message = f"{id} has {len(ids)} chunks, got {len(spans)} spans"
+        raise AdapterError(message)
+    _close_span(session, version, generation)
+    _open_span(session, version, source_digest, spans, generation)
+
+
+def _document(session: Session, id: DocumentId) -> int:  # noqa: A002
+    session.run("INSERT INTO document(source, path) VALUES (?, ?) ON CONFLICT DO NOTHING", id.source, id.path)
+    number: int = session.value("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
+    return number
+
+
+def _open_version(session: Session, id: DocumentId) -> tuple[int, tuple[int, ...]] | None:  # noqa: A002
+    row = session.one(_FIND_OPEN, OPEN, id.source, id.path)
+    if row is None:
+        return None
+    version, packed = row
+    return version, session.decode(packing.unpack_ids, packed, f"occurrences of {id}")
+
+
+def _close_span(session: Session, version: int, generation: int) -> None:
+    session.run("UPDATE span SET valid_to = ? WHERE version = ? AND valid_to = ?", generation, version, OPEN)
+
+
+def _open_span(session: Session, version: int, source_digest: Digest, spans: Sequence[Span], generation: int) -> None:
+    positions = packing.pack_spans(spans)
+    seal = packing.seal(source_digest, positions)
+    session.run(_INSERT_SPAN, version, generation, OPEN, source_digest, seal, positions)

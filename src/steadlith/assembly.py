@@ -1,0 +1,134 @@
+"""Assembly: a configuration with its adapters found and its identities known, and nothing opened yet.
+
+1. Cheap: no store, no cache, no model, no network; so planning needs no credential (invariant 1).
+2. Everything that decides an index is in one `Recipe`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from steadlith_core.text.query import LEXICAL_SEGMENTER
+
+from steadlith import wiring
+from steadlith.border import adapter
+from steadlith.config import STATE_FOLDER
+from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.planning.wanted import Cutter, cutter
+from steadlith_core.records import Recipe, Space
+from steadlith_core.state import identity
+from steadlith_core.state.template import TEMPLATES
+from steadlith_core.text.canonical import NORMALIZER_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from steadlith.config import Config
+    from steadlith_core.ports import Cache, Embedder, EmbedderIdentity, Lock, Source, Store
+
+LEXICAL_ID = f"porter-unicode61+{LEXICAL_SEGMENTER}"
+"""How texts become terms: the tokeniser's name and the segmenter that runs before it."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Adapters by name, made once a use. Open what you need, close what you opened."""
+
+    config: Config
+
+    @cached_property
+    def embedder_identity(self) -> EmbedderIdentity:
+        """Who would make the vectors."""
+        chosen = self.config.embedding.embedder
+        with adapter(f"describing embedder {chosen.type!r}"):
+            return wiring.embedder_factory(chosen.type).describe(chosen.settings)
+
+    @cached_property
+    def cutter(self) -> Cutter:
+        """What turns bytes into wanted documents."""
+        chosen = self.config.chunking
+        with adapter(f"building chunking policy {chosen.type!r}"):
+            chunker = wiring.chunker_factory(chosen.type).build(chosen.settings)
+        who = self.embedder_identity
+        front_matter = sorted({key for source in self.config.sources.values() for key in source.front_matter})
+        recipe = Recipe(
+            normalizer_id=NORMALIZER_ID,
+            chunker_id=chunker.id,
+            chunker_params_hash=identity.params_hash(chunker.params),
+            content_hash=hash_fields("content", front_matter),
+            template_id=TEMPLATES[self.config.embedding.template].id,
+            lexical_id=LEXICAL_ID,
+            spaces=(Space(who.model_id, identity.params_hash(who.document_params), who.dimensions),),
+        )
+        return cutter(
+            recipe,
+            chunker,
+            template=self.config.embedding.template,
+            front_matter=front_matter,
+            max_input_tokens=who.max_tokens,
+        )
+
+    @cached_property
+    def config_digest(self) -> Digest:
+        """H[config]: what a plan depends on besides its recipe: which sources, how they are scoped."""
+        sources = {
+            name: [source.adapter.type, repr(sorted(source.adapter.settings.items()))]
+            for name, source in self.config.sources.items()
+        }
+        return hash_fields("config", sources, self.cutter.recipe.content_hash)
+
+    @cached_property
+    def private_files(self) -> tuple[str, ...]:
+        """Our own files: never documents."""
+        root = str(self.config.root)
+        store, cache = self.config.store, self.config.cache
+        with adapter("naming state files"):
+            return (
+                *wiring.store_factory(store.type).files(store.settings, root=root),
+                *wiring.cache_factory(cache.type).files(cache.settings, root=root),
+                str(self.config.root / STATE_FOLDER),
+            )
+
+    def sources(self) -> Mapping[str, Source]:
+        """The sources by name, in the configuration's order."""
+        made = {}
+        for name, source in self.config.sources.items():
+            with adapter(f"building source {name!r}"):
+                factory = wiring.source_factory(source.adapter.type, f"sources.{name}.type")
+                made[name] = factory.build(
+                    name, source.adapter.settings, root=str(self.config.root), private=self.private_files
+                )
+        return made
+
+    def open_store(self, *, readonly: bool) -> Store:
+        """The store; with `readonly` nothing is created or changed."""
+        chosen = self.config.store
+        with adapter(f"opening store {chosen.type!r}"):
+            return wiring.store_factory(chosen.type).open(
+                chosen.settings, root=str(self.config.root), readonly=readonly
+            )
+
+    def open_cache(self, *, readonly: bool) -> Cache:
+        """The embedding cache; with `readonly` nothing is created or changed."""
+        chosen = self.config.cache
+        with adapter(f"opening cache {chosen.type!r}"):
+            return wiring.cache_factory(chosen.type).open(
+                chosen.settings, root=str(self.config.root), readonly=readonly
+            )
+
+    def lock(self, *, timeout: float, holder: str) -> Lock:
+        """The writer's lock, not yet taken."""
+        chosen = self.config.store
+        with adapter(f"making the lock of store {chosen.type!r}"):
+            return wiring.store_factory(chosen.type).lock(
+                chosen.settings, root=str(self.config.root), timeout=timeout, holder=holder
+            )
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model itself: loaded on first use, and only by what embeds."""
+        chosen = self.config.embedding.embedder
+        with adapter(f"loading embedder {chosen.type!r}"):
+            return wiring.embedder_factory(chosen.type).build(chosen.settings)

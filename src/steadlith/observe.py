@@ -1,0 +1,146 @@
+"""Observing: gather the three states into a `World`, reading and never writing.
+
+1. What could not be read keeps its recorded state and is a finding (invariant 5).
+2. A document whose bytes are the recorded ones is not cut again, under the same recipe.
+3. Memory grows with what changed: texts of unchanged documents are never loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from steadlith.border import adapter
+from steadlith_core.errors import DocumentError
+from steadlith_core.planning.wanted import rewant, want
+from steadlith_core.planning.world import World
+from steadlith_core.records import DocumentId, Finding, FindingKind
+from steadlith_core.state.identity import source_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from steadlith.assembly import Assembly
+    from steadlith_core.planning.wanted import WantedDocument
+    from steadlith_core.ports import Cache, Reader, Source
+    from steadlith_core.records import RecordedDocument, SourceEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A world, and the documents outside the asked-for ones that changed meanwhile (`left` for the next plan)."""
+
+    world: World
+    left: tuple[DocumentId, ...]
+
+
+@dataclass(slots=True)
+class _Sighting:
+    """What the sources showed."""
+
+    wanted: dict[DocumentId, WantedDocument] = field(default_factory=dict)
+    seen: set[DocumentId] = field(default_factory=set)
+    unread: set[DocumentId] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+    left: list[DocumentId] = field(default_factory=list)
+
+
+def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset[DocumentId] | None = None) -> Observed:
+    """Look at everything; with `only`, leave every other document as it is recorded."""
+    with adapter("reading the index"):
+        head = reader.head
+        recorded = {document.id: document for document in reader.documents()}
+    same_recipe = head.recipe == assembly.cutter.recipe
+    sighting = _Sighting()
+    for name, source in assembly.sources().items():
+        known = recorded if same_recipe else {}
+        _look(assembly, name, source, recorded, known, only, sighting)
+
+    vanished = recorded.keys() - sighting.seen - sighting.unread
+    if only is not None:
+        sighting.left += sorted(vanished - only)
+        vanished &= only
+    if not same_recipe:
+        for id_ in sorted(sighting.unread & recorded.keys()):
+            sighting.wanted[id_] = _as_recorded(assembly, reader, recorded[id_])
+
+    touched = sorted((sighting.wanted.keys() & recorded.keys()) | vanished)
+    with adapter("reading the index"):
+        chunks = {id_: reader.chunks(id_) for id_ in touched}
+        entries = reader.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
+        space = assembly.cutter.space
+        keys = sorted({chunk.vector_key for document in sighting.wanted.values() for chunk in document.chunks})
+        available = cache.contains(keys) | reader.held(space, keys)
+    world = World(
+        head=head,
+        recipe=assembly.cutter.recipe,
+        config_digest=assembly.config_digest,
+        recorded=recorded,
+        chunks=chunks,
+        entries=entries,
+        wanted=sighting.wanted,
+        vanished=frozenset(vanished),
+        available=frozenset(available),
+        findings=tuple(sighting.findings),
+    )
+    return Observed(world, tuple(sighting.left))
+
+
+def _look(
+    assembly: Assembly,
+    name: str,
+    source: Source,
+    recorded: Mapping[DocumentId, RecordedDocument],
+    known: Mapping[DocumentId, RecordedDocument],
+    only: frozenset[DocumentId] | None,
+    sighting: _Sighting,
+) -> None:
+    with adapter(f"listing source {name!r}"):
+        listing = source.list()
+    sighting.findings += listing.findings
+    folders = tuple(path for path in listing.unread if path.endswith("/"))
+    files = set(listing.unread)
+    sighting.unread.update(
+        id_ for id_ in recorded if id_.source == name and (id_.path in files or id_.path.startswith(folders))
+    )
+    for entry in listing.entries:
+        id_ = DocumentId(name, entry.path)
+        sighting.seen.add(id_)
+        try:
+            _read(assembly, source, id_, entry, recorded, known, only, sighting)
+        except DocumentError as error:
+            sighting.findings.append(Finding(str(id_), FindingKind(error.kind), str(error)))
+            sighting.unread.add(id_)
+
+
+def _read(
+    assembly: Assembly,
+    source: Source,
+    id: DocumentId,  # noqa: A002
+    entry: SourceEntry,
+    recorded: Mapping[DocumentId, RecordedDocument],
+    known: Mapping[DocumentId, RecordedDocument],
+    only: frozenset[DocumentId] | None,
+    sighting: _Sighting,
+) -> None:
+    with adapter(f"reading {id}"):
+        content = source.read(entry.path)
+    digest = source_digest(content)
+    if only is not None and id not in only:
+        if id not in recorded or recorded[id].source_digest != digest:
+            sighting.left.append(id)
+        return
+    if id in known and known[id].source_digest == digest:
+        return
+    sighting.wanted[id], found = want(assembly.cutter, id, entry.format, content)
+    sighting.findings += found
+
+
+def _as_recorded(assembly: Assembly, reader: Reader, document: RecordedDocument) -> WantedDocument:
+    """A document that cannot be read now, cut as it was, under today's recipe."""
+    with adapter("reading the index"):
+        rows = reader.chunks(document.id)
+        entries = reader.entries([row.entry_hash for row in rows])
+        texts = reader.texts([row.text_hash for row in rows])
+    chunks = [(entries[row.entry_hash], texts[row.text_hash], row.span) for row in rows]
+    return rewant(assembly.cutter, document.id, document.metadata, document.source_digest, chunks)

@@ -1,0 +1,1 @@
+"""Reports: the same facts as text for people and as JSON for programs."""

@@ -1,0 +1,100 @@
+"""Search: both arms, fusion, and occurrences with exact spans, all in one snapshot.
+
+1. One snapshot answers the whole query: no arm sees another generation than the next.
+2. `limit` counts hits; a limit out of range is an error, an empty or hostile query is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steadlith_core.text.query import terms
+
+from steadlith.border import adapter
+from steadlith_core import vectors
+from steadlith_core.errors import ConfigError, UsageError
+from steadlith_core.retrieval.fusion import additive
+
+if TYPE_CHECKING:
+    from steadlith.assembly import Assembly
+    from steadlith_core.digest import Digest
+    from steadlith_core.ports import Reader
+    from steadlith_core.records import DocumentId, Span
+
+MAX_LIMIT = 200
+CANDIDATES_PER_HIT = 5
+LEAST_CANDIDATES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One occurrence that answers a query.
+
+    `span` refers to the bytes of the source whose digest is `source_digest`; `text` is canonical and equals the
+    fragment of those bytes. `score` is the fused score; `dense` a cosine, `lexical` a BM25 score, none where that
+    arm had nothing to say.
+    """
+
+    document: DocumentId
+    title: str
+    headings: tuple[str, ...]
+    span: Span
+    text: str
+    score: float
+    dense: float | None
+    lexical: float | None
+    chunk_hash: Digest
+    source_digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits of one query, best first, and the generation that gave them."""
+
+    query: str
+    generation: int
+    hits: tuple[Hit, ...]
+
+
+def search(assembly: Assembly, reader: Reader, query: str, *, limit: int) -> Answer:
+    """Answer one query. Raises `UsageError` for a limit outside 1 to 200."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise UsageError(f"limit = {limit}: choose from 1 to {MAX_LIMIT}")
+    head = reader.head
+    words = terms(query)
+    if head.recipe is None or head.chunks == 0 or not query.strip():
+        return Answer(query, head.generation, ())
+    space = head.recipe.spaces[0]
+    if space != assembly.cutter.space:
+        raise ConfigError(
+            f"the index was embedded by {space.model_id} ({space.dimensions} dimensions), the configuration names "
+            f"{assembly.cutter.space.model_id} ({assembly.cutter.space.dimensions}); plan and apply the change first"
+        )
+    candidates = max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT)
+    with adapter("embedding the query"):
+        asked = vectors.unit(assembly.embedder.embed_query(query))
+    with adapter("searching the index"):
+        dense = reader.dense(space, asked, candidates)
+        lexical = reader.lexical(words, candidates) if words else ()
+        only_lexical = sorted({hit.entry for hit in lexical} - {hit.entry for hit in dense})
+        fused = additive(dense, lexical, reader.cosines(space, asked, only_lexical))
+        best = fused[:limit]  # every live entry has at least one occurrence
+        found = reader.occurrences([hit.entry for hit in best])
+    ranks = {hit.entry: rank for rank, hit in enumerate(best)}
+    hits = [
+        Hit(
+            row.id,
+            row.title,
+            row.headings,
+            row.span,
+            row.text,
+            best[ranks[row.entry]].score,
+            best[ranks[row.entry]].dense,
+            best[ranks[row.entry]].lexical,
+            row.chunk_hash,
+            row.source_digest,
+        )
+        for row in sorted(found, key=lambda row: (ranks[row.entry], row.id, row.position))
+    ]
+    return Answer(query, head.generation, tuple(hits[:limit]))

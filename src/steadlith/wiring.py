@@ -1,0 +1,61 @@
+"""Wiring: the one module that finds adapters, by entry point.
+
+1. The engine imports no adapter; a third party's is found as ours are.
+2. An unknown name is an error that lists the installed ones.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from steadlith_core.errors import AdapterError, ConfigError
+
+if TYPE_CHECKING:
+    from steadlith_core.ports import (
+        CacheFactory,
+        ChunkerFactory,
+        EmbedderFactory,
+        SourceFactory,
+        StoreFactory,
+    )
+
+
+def installed(group: str) -> tuple[str, ...]:
+    """Names of the installed adapters of a group (`sources`, `embedders`, `chunkers`, `caches`, `stores`)."""
+    return tuple(sorted({point.name for point in entry_points(group=f"steadlith.{group}")}))
+
+
+def _find(group: str, name: str, key: str) -> Any:
+    for point in entry_points(group=f"steadlith.{group}", name=name):
+        try:
+            return point.load()
+        except Exception as error:
+            raise AdapterError(f"{key} = {name!r}: {point.value} cannot be loaded ({error})") from error
+    choices = ", ".join(installed(group)) or "none"
+    raise ConfigError(f"{key} = {name!r}: no such adapter is installed; there are {choices}")
+
+
+def source_factory(name: str, key: str) -> SourceFactory:
+    """The factory behind `[sources.*] type`."""
+    return _find("sources", name, key)  # type: ignore[no-any-return]  # what a third party put there is checked by use
+
+
+def embedder_factory(name: str) -> EmbedderFactory:
+    """The factory behind `[embedding] embedder`."""
+    return _find("embedders", name, "embedding.embedder")  # type: ignore[no-any-return]  # see source_factory
+
+
+def chunker_factory(name: str) -> ChunkerFactory:
+    """The factory behind `[chunking] policy`."""
+    return _find("chunkers", name, "chunking.policy")  # type: ignore[no-any-return]  # see source_factory
+
+
+def cache_factory(name: str) -> CacheFactory:
+    """The factory behind `[cache] type`."""
+    return _find("caches", name, "cache.type")  # type: ignore[no-any-return]  # see source_factory
+
+
+def store_factory(name: str) -> StoreFactory:
+    """The factory behind `[store] type`."""
+    return _find("stores", name, "store.type")  # type: ignore[no-any-return]  # see source_factory

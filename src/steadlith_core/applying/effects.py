@@ -1,0 +1,180 @@
+"""What an apply asks of its driver, and what the driver tells it afterwards.
+
+1. An effect is asked for once; the driver performs it and feeds exactly one outcome for it.
+2. Outcomes carry facts, not decisions: the run decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from steadlith_core.digest import Digest
+    from steadlith_core.errors import SteadlithError
+    from steadlith_core.planning.make import Planned
+    from steadlith_core.records import Head, VectorRow
+    from steadlith_core.vectors import Vector
+
+# ------------------------------------------------------------------------------------------------ effects
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Take the writer's lock. Feed `Locked` or `Failed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHead:
+    """Read the store's head. Feed `HeadRead` or `Failed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recompute:
+    """Read the sources again and plan from what they hold now. Feed `Recomputed` or `Failed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Fetch the vectors that the cache or the store has. Feed `Resolved` or `Failed`."""
+
+    keys: tuple[Digest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Embed the probe texts and fetch what the first run recorded. Feed `Probed` or `Failed`."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Embed one batch, in any thread. Feed `Embedded` or `EmbedFailed`."""
+
+    batch: int
+    keys: tuple[Digest, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Make one batch of vectors durable in the cache. Feed `Kept` or `EmbedFailed`."""
+
+    batch: int
+    vectors: Mapping[Digest, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Write rows and head in one transaction. Feed `CommitDone`, `CommitUnknown` or `Failed`."""
+
+    expected: Head
+    planned: Planned
+    vectors: tuple[VectorRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Give the lock back. Feed `Released`."""
+
+
+Effect: TypeAlias = "Lock | ReadHead | Recompute | Resolve | Probe | Embed | Keep | Commit | Release"
+
+# ----------------------------------------------------------------------------------------------- outcomes
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """The lock is ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadRead:
+    """The head as it is now, at the first look or at the look after an unknown outcome."""
+
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """The plan that follows from the sources and the index as they are now."""
+
+    planned: Planned
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Vectors by key, as far as they are to be had."""
+
+    vectors: Mapping[Digest, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The probe's vectors now, and those recorded by the first run under this model (none if this is the first)."""
+
+    now: Sequence[Vector]
+    recorded: Sequence[Vector] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What the embedder answered for one batch, not judged yet."""
+
+    batch: int
+    vectors: Sequence[Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedFailed:
+    """A batch failed, or its vectors could not be kept."""
+
+    batch: int
+    error: SteadlithError
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A batch's vectors are durable."""
+
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDone:
+    """Rows and head are visible."""
+
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class CommitUnknown:
+    """A commit was sent and no answer came."""
+
+    error: SteadlithError
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An effect failed for good."""
+
+    error: SteadlithError
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The lock is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested:
+    """Somebody wants the run to stop at the next safe point. May be fed at any time."""
+
+
+Outcome: TypeAlias = (
+    "Locked | HeadRead | Recomputed | Resolved | Probed | Embedded | EmbedFailed | Kept | CommitDone"
+    " | CommitUnknown | Failed | Released | StopRequested"
+)

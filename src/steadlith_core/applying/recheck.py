@@ -1,0 +1,92 @@
+"""A plan file is a claim: what must hold before an apply may write a single row.
+
+1. The base must be the head, or the plan must be the one that made the head (then there is nothing to do).
+2. The steps must be the ones that follow from the sources and the index as they are now (invariant 13).
+3. Cache outcome and cost may only have become better; a miss that the plan called free is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from steadlith_core.errors import GuardRefused, PlanRejected, PlanStale
+from steadlith_core.planning.steps import Add, Reembed, Rekey
+
+if TYPE_CHECKING:
+    from steadlith_core.digest import Digest
+    from steadlith_core.errors import SteadlithError
+    from steadlith_core.planning.plan import DocumentChange, Plan
+    from steadlith_core.records import Head
+
+
+def is_applied(plan_digest: Digest, head: Head) -> bool:
+    """Whether the head is what this plan made."""
+    return head.plan_digest == plan_digest
+
+
+def base_problem(plan: Plan, head: Head) -> SteadlithError | None:
+    """Why this plan cannot stand on this head, if it cannot."""
+    base = plan.base
+    if base.lineage != head.lineage:
+        return PlanStale(
+            f"the plan is for index {base.lineage or '(none yet)'}, this is {head.lineage or '(none yet)'}; plan again"
+        )
+    if (base.generation, base.state_root) != (head.generation, head.state_root):
+        return PlanStale(
+            f"the plan stands on generation {base.generation} ({base.state_root}), "
+            f"the index is at generation {head.generation} ({head.state_root}); plan again"
+        )
+    return None
+
+
+def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
+    """Why the claimed steps are not the ones to take, if they are not."""
+    if claimed.config_digest != now.config_digest or claimed.recipe != now.recipe:
+        return PlanStale("the configuration changed since the plan was made; plan again")
+    claims = {change.id: change for change in claimed.changes}
+    facts = {change.id: change for change in now.changes}
+    for id_ in sorted(claims.keys() | facts.keys()):
+        claim, fact = claims.get(id_), facts.get(id_)
+        if claim is None or fact is None or claim.source_digest != fact.source_digest:
+            what = "a document that the plan does not name" if claim is None else "changed since the plan was made"
+            return PlanStale(f"{id_}: {what}; plan again")
+        if _skeleton(claim) != _skeleton(fact):
+            return PlanRejected(f"{id_}: the plan's steps do not follow from the sources and the index; plan again")
+    if claimed.target != now.target or claimed.base != now.base:
+        return PlanRejected("the plan's roots are not those that its steps lead to; plan again")
+    return None
+
+
+def missing_problem(claimed: Plan, misses: tuple[Digest, ...]) -> SteadlithError | None:
+    """Why these cache misses may not be paid for, if they may not."""
+    promised = {
+        step.vector_key
+        for change in claimed.changes
+        for step in change.steps
+        if isinstance(step, Add | Reembed | Rekey) and step.paid
+    }
+    surprise = [key for key in misses if key not in promised]
+    if not surprise:
+        return None
+    return PlanStale(
+        f"{len(surprise)} embeddings that the plan called cached are gone from the cache (first: "
+        f"{surprise[0]}); plan again to see the new cost"
+    )
+
+
+def guard_problem(now: Plan, allowed: frozenset[str]) -> SteadlithError | None:
+    """The guards that stop this plan and were not overridden to apply itself."""
+    stopping = [tripped for tripped in now.tripped if tripped.override not in allowed]
+    if not stopping:
+        return None
+    lines = [f"{tripped.message} (pass {tripped.override} if you mean it)" for tripped in stopping]
+    return GuardRefused("\n".join(lines))
+
+
+def _skeleton(change: DocumentChange) -> DocumentChange:
+    """A change without what may differ between planning and applying: who pays."""
+    steps = tuple(
+        replace(step, paid=False) if isinstance(step, Add | Reembed | Rekey) else step for step in change.steps
+    )
+    return replace(change, steps=steps)

@@ -1,0 +1,156 @@
+"""The default policy `structural/0`: content-defined and structure-first (DESIGN 5; docs/chunking.md for people).
+
+1. A document that fits the maximum and the byte cap is one chunk; one without solid text has none.
+2. Chunks are in source order, do not overlap, and leave out white space only.
+3. Every chunk of a larger document lies within [minimum, maximum]; excepted are runs without a permitted cut that weigh
+   more than `SLACK` tokens with the white space around them, and cuts forced by the byte cap.
+4. `headings` is the path in force at the chunk's first line that is no heading: a chunk that starts with a chain of
+   headings has all of them in its path, as far as the chain lies in the chunk.
+5. The parameters are exactly what can move a cut.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steadlith_core.chunking.structure import first_heading, read
+from steadlith_core.errors import ConfigError
+from steadlith_core.records import Chunk, Finding, FindingKind
+from steadlith_core.text.canonical import trim
+from steadlith_core.text.tokens import ESTIMATOR_ID, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from steadlith_core.chunking.structure import Section
+    from steadlith_core.chunking.tree import Ruler
+    from steadlith_core.ports import ChunkerFactory, Settings
+    from steadlith_core.records import Format
+    from steadlith_core.text.canonical import CanonicalText
+
+__all__ = ["FACTORY", "POLICY_ID", "StructuralChunker", "StructuralFactory", "first_heading"]
+
+POLICY_ID = "structural/0"
+
+MIN_TOKENS = 192
+MAX_TOKENS = 512
+
+SLACK = 8
+"""With maximum >= 2 x minimum + SLACK a span over the maximum has a stretch this long where cuts leave both minima."""
+
+BYTES_PER_TOKEN = 16
+"""Of the default byte cap. Prose has four to five, so the cap bites only where the estimate is far too low."""
+
+LEAST_BYTES_PER_TOKEN = 4
+"""Of any byte cap: a lower one would be the maximum in disguise, and no size of any text would be kept."""
+
+KEYS = ("min_tokens", "max_tokens", "max_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class StructuralChunker:
+    """Chunks of `min_tokens` to `max_tokens` estimated tokens and at most `max_bytes` bytes of canonical UTF-8."""
+
+    min_tokens: int = MIN_TOKENS
+    max_tokens: int = MAX_TOKENS
+    max_bytes: int = MAX_TOKENS * BYTES_PER_TOKEN
+
+    def __post_init__(self) -> None:
+        if self.min_tokens < 1:
+            raise ConfigError(f"min_tokens = {self.min_tokens}: a chunk has at least 1 token")
+        least = 2 * self.min_tokens + SLACK
+        if self.max_tokens < least:
+            raise ConfigError(
+                f"max_tokens = {self.max_tokens}: at least 2 x min_tokens + {SLACK} = {least} is needed, "
+                "or a chunk over the maximum could not be cut into two over the minimum"
+            )
+        least = self.max_tokens * LEAST_BYTES_PER_TOKEN
+        if self.max_bytes < least:
+            raise ConfigError(
+                f"max_bytes = {self.max_bytes}: at least {LEAST_BYTES_PER_TOKEN} x max_tokens = {least} is needed, "
+                "or the byte cap would cut ordinary text"
+            )
+
+    @property
+    def id(self) -> str:
+        """Versioned name of the policy."""
+        return POLICY_ID
+
+    @property
+    def params(self) -> Mapping[str, int | str | bool]:
+        """The three sizes, and what measures them."""
+        return {
+            "estimator": ESTIMATOR_ID,
+            "max_bytes": self.max_bytes,
+            "max_tokens": self.max_tokens,
+            "min_tokens": self.min_tokens,
+        }
+
+    def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
+        """The chunks of a document's body, and one finding for every run that may not be cut and is too large."""
+        from steadlith_core.chunking.tree import Limits, Ruler, cut
+
+        start, end = trim(text.text, text.body, len(text.text))
+        if start == end:
+            return (), ()
+        structure = read(text, format)
+        ruler = Ruler(text.text)
+        limits = Limits(self.min_tokens, self.max_tokens, self.max_bytes)
+        made = cut(ruler, start, end, (structure.positions, structure.levels), limits)
+        spans = text.spans([(piece.start, piece.end) for piece in made.pieces])
+        chunks = tuple(
+            Chunk(
+                text=text.text[piece.start : piece.end],
+                span=span,
+                headings=_path(structure.sections, piece.start, piece.end),
+                level=int(piece.level),
+                tokens=whole(ruler.units(piece.start, piece.end)),
+            )
+            for piece, span in zip(made.pieces, spans, strict=True)
+        )
+        return chunks, tuple(self._finding(ruler, start, end) for start, end in made.runs)
+
+    def _finding(self, ruler: Ruler, start: int, end: int) -> Finding:
+        line = ruler.text.count("\n", 0, start) + 1
+        tokens, size = whole(ruler.units(start, end)), ruler.size(start, end)
+        outcome = "cut at the byte cap" if size > self.max_bytes else "kept whole"
+        message = (
+            f"line {line}: {tokens} tokens ({size} bytes) without a place where a cut is allowed, {outcome} "
+            f"(max_tokens = {self.max_tokens}, max_bytes = {self.max_bytes})"
+        )
+        return Finding(place="", kind=FindingKind.UNSPLITTABLE, message=message)
+
+
+def _path(sections: Sequence[Section], start: int, end: int) -> tuple[str, ...]:
+    """Titles in force in the piece [start, end), by rule 4."""
+    index = bisect_right(sections, start, key=lambda section: section.heading.start)
+    if index == 0:
+        return ()
+    while index < len(sections) and sections[index].chained and sections[index].heading.start < end:
+        index += 1
+    return sections[index - 1].path
+
+
+class StructuralFactory:
+    """Makes the policy from the table `[chunking]` of the configuration."""
+
+    def build(self, settings: Settings) -> StructuralChunker:
+        """A chunker; every key is optional. Without `max_bytes` the cap follows the maximum."""
+        for key, value in settings.items():
+            if key not in KEYS:
+                raise ConfigError(
+                    f"unknown key {key} = {value!r} for the {POLICY_ID} chunker; it has {', '.join(KEYS)}"
+                )
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ConfigError(f"{key} = {value!r}: a whole number is needed")
+        max_tokens = settings.get("max_tokens", MAX_TOKENS)
+        return StructuralChunker(
+            min_tokens=settings.get("min_tokens", MIN_TOKENS),
+            max_tokens=max_tokens,
+            max_bytes=settings.get("max_bytes", max_tokens * BYTES_PER_TOKEN),
+        )
+
+
+FACTORY: ChunkerFactory = StructuralFactory()

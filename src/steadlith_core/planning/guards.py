@@ -1,0 +1,101 @@
+"""Guards: ordinary edits pass, disasters stop.
+
+1. "Removed" means vanished and not continued elsewhere; "without replacement" is deletions minus additions.
+2. A tripped guard never changes the plan; it stops the apply, and its message says what would be lost.
+3. Limits come from the configuration of whoever applies, never from a plan file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steadlith_core.planning.plan import Fate, Tripped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from steadlith_core.planning.plan import DocumentChange
+    from steadlith_core.records import DocumentId
+
+LEAST_FOLDER = 10
+"""A folder with fewer recorded documents is not worth a guard of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one apply may lose. Percentages are of what is recorded; both parts of a pair must be exceeded."""
+
+    removed_documents: int = 5
+    removed_documents_percent: int = 10
+    deleted_chunks: int = 50
+    deleted_chunks_percent: int = 20
+    paid_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What the guards judge."""
+
+    recorded: Iterable[DocumentId]
+    recorded_chunks: int
+    changes: tuple[DocumentChange, ...]
+    counts: Mapping[str, int]
+    continued: frozenset[DocumentId]
+    wanted_sources: frozenset[str]
+    model_changed: str | None
+    tokens: int
+
+
+def judge(losses: Losses, limits: Limits) -> tuple[Tripped, ...]:
+    """Every guard that this plan trips, in a fixed order."""
+    return tuple(_judge(losses, limits))
+
+
+def _judge(losses: Losses, limits: Limits) -> Iterator[Tripped]:
+    recorded = list(losses.recorded)
+    removed = {
+        change.id for change in losses.changes if change.fate is Fate.REMOVED and change.id not in losses.continued
+    }
+
+    allowed = max(limits.removed_documents, len(recorded) * limits.removed_documents_percent // 100)
+    if len(removed) > allowed:
+        message = f"{len(removed)} of {len(recorded)} documents would be removed (at most {allowed} pass)"
+        yield Tripped("removed_documents", message, "--allow-removals")
+
+    before = Counter(id_.source for id_ in recorded)
+    gone = Counter(id_.source for id_ in removed)
+    for source in sorted(before):
+        if source not in losses.wanted_sources and gone[source] == before[source]:
+            message = f"source {source!r} would go from {before[source]} documents to none"
+            yield Tripped("emptied_source", message, "--allow-empty")
+
+    before_in, gone_in = _folders(recorded), _folders(removed)
+    emptied = {folder for folder, count in before_in.items() if gone_in[folder] == count >= LEAST_FOLDER}
+    for folder in sorted(emptied):
+        if not any(other != folder and folder.startswith(other) for other in emptied):
+            message = f"folder {folder!r} with its {before_in[folder]} documents would be gone"
+            yield Tripped("removed_folder", message, "--allow-removals")
+
+    lost = losses.counts["delete"] - losses.counts["add"]
+    share = losses.recorded_chunks * limits.deleted_chunks_percent // 100
+    if lost > limits.deleted_chunks and lost > share:
+        message = f"{lost} of {losses.recorded_chunks} chunks would be deleted without replacement"
+        yield Tripped("deleted_chunks", message, "--allow-removals")
+
+    if losses.model_changed:
+        yield Tripped("model_changed", losses.model_changed, "--allow-model-change")
+
+    if limits.paid_tokens is not None and losses.tokens > limits.paid_tokens:
+        message = f"about {losses.tokens} tokens would be embedded (the budget is {limits.paid_tokens})"
+        yield Tripped("budget", message, "--allow-cost")
+
+
+def _folders(documents: Iterable[DocumentId]) -> Counter[str]:
+    """Documents below each folder, as `source:a/b/`; those at a source's root are in none."""
+    counts: Counter[str] = Counter()
+    for id_ in documents:
+        folders = id_.path.split("/")[:-1]
+        counts.update(f"{id_.source}:{'/'.join(folders[:depth])}/" for depth in range(1, len(folders) + 1))
+    return counts

@@ -1,0 +1,253 @@
+"""Making a plan: what is recorded against what is wanted, given which vectors are already paid for.
+
+1. Pure: the same world gives the same plan, byte for byte (invariant 1).
+2. The plan and the writes that carry it out come from one matching, so neither can say what the other does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.planning.cost import cost
+from steadlith_core.planning.guards import Limits, Losses, judge
+from steadlith_core.planning.matching import match
+from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Target
+from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Step, Update
+from steadlith_core.planning.writes import writes
+from steadlith_core.state.roots import corpus_root, state_root
+from steadlith_core.state.trie import document_key, trie_root
+from steadlith_core.text.tokens import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from steadlith_core.planning.cost import Price
+    from steadlith_core.planning.matching import Match, Matching
+    from steadlith_core.planning.wanted import WantedChunk, WantedDocument
+    from steadlith_core.planning.world import World
+    from steadlith_core.planning.writes import Writes
+    from steadlith_core.records import DocumentId, RecordedChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the plan costs and how much it may lose."""
+
+    tool: str
+    batch_size: int
+    probe_texts: int
+    local: bool
+    price: Price | None
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan and the writes that carry it out."""
+
+    plan: Plan
+    writes: Writes
+
+
+def make_plan(world: World, terms: Terms) -> Planned:
+    """Compare the two states; O(documents + chunks of changed documents)."""
+    before = {id_: (world.recorded[id_], world.chunks[id_]) for id_ in world.chunks}
+    matching = match(before, world.wanted)
+    ledger = _Ledger(set(world.available))
+    changes = tuple(_changes(world, matching, ledger))
+    kept = world.recorded.keys() - {change.id for change in changes}
+
+    plan = Plan(
+        tool=terms.tool,
+        config_digest=world.config_digest,
+        recipe=world.recipe,
+        base=Base(world.head.lineage, world.head.generation, world.head.corpus_root, world.head.state_root),
+        target=_target(world),
+        changes=changes,
+        kept_documents=len(kept),
+        kept_chunks=sum(world.recorded[id_].chunk_count for id_ in kept),
+        rest_digest=_rest(world, kept),
+        cost=cost(
+            ledger.paid_tokens,
+            cached=ledger.free,
+            batch_size=terms.batch_size,
+            probe_texts=terms.probe_texts,
+            local=terms.local,
+            price=terms.price,
+        ),
+        tripped=(),
+        findings=tuple(sorted(world.findings)),
+    )
+    tripped = judge(_losses(world, matching, plan), terms.limits)
+    return Planned(replace(plan, tripped=tripped), writes(world.recipe.spaces[0], before, world, matching, changes))
+
+
+@dataclass(slots=True)
+class _Ledger:
+    """Who pays: the first step, in plan order, that needs a vector nobody has."""
+
+    available: set[Digest]
+    paid_tokens: list[int] = field(default_factory=list)
+    free: int = 0
+
+    def pays(self, chunk: WantedChunk) -> bool:
+        if chunk.vector_key in self.available:
+            self.free += 1
+            return False
+        self.available.add(chunk.vector_key)
+        self.paid_tokens.append(estimate(chunk.model_input))
+        return True
+
+
+def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[DocumentChange]:
+    for id_ in sorted(world.wanted.keys() | world.vanished):
+        if id_ in world.vanished:
+            steps = tuple(_deletes(world, matching, id_, Reason.DOCUMENT_VANISHED))
+            yield DocumentChange(id_, Fate.REMOVED, None, None, 0, steps)
+            continue
+        document = world.wanted[id_]
+        own = tuple(_chunk_steps(world, matching, document, ledger))
+        steps = (*own, *_deletes(world, matching, id_, Reason.TEXT_GONE))
+        kept = len(document.chunks) - len(own)
+        recorded = world.recorded.get(id_)
+        if recorded is None:
+            origin = _origin(world, matching.matches[id_])
+            yield DocumentChange(id_, Fate.ADDED, origin, document.source_digest, kept, steps)
+            continue
+        if dict(recorded.metadata) != dict(document.metadata):
+            steps = (Update(None, Reason.METADATA), *steps)
+        elif not steps and recorded.source_digest != document.source_digest:
+            steps = (Update(None, Reason.SOURCE_BYTES),)
+        if steps:
+            yield DocumentChange(id_, Fate.CHANGED, None, document.source_digest, kept, steps)
+
+
+def _chunk_steps(world: World, matching: Matching, document: WantedDocument, ledger: _Ledger) -> Iterator[Step]:
+    for position, chunk in enumerate(document.chunks):
+        found = matching.matches[document.id][position]
+        if found is None:
+            reason = Reason.NEW_TEXT if document.id in world.recorded else Reason.NEW_DOCUMENT
+            paid = ledger.pays(chunk)
+            yield Add(position, chunk.chunk_hash, chunk.vector_key, estimate(chunk.model_input), paid, reason)
+        else:
+            step = _continued(world, document.id, position, chunk, found, ledger)
+            if step is not None:
+                yield step
+
+
+def _continued(
+    world: World,
+    id: DocumentId,  # noqa: A002
+    position: int,
+    chunk: WantedChunk,
+    found: Match,
+    ledger: _Ledger,
+) -> Step | None:
+    """The step of a chunk that continues a recorded occurrence; none when nothing about it changed."""
+    recorded = world.chunks[found.origin][found.old_position]
+    origin = found.origin if found.origin != id else None
+    reason = _reembed_reason(world, recorded, chunk)
+    if reason is None and recorded.chunk_hash != chunk.chunk_hash:
+        was = world.head.recipe
+        other_text = was is not None and was.normalizer_id != world.recipe.normalizer_id
+        return Rekey(
+            origin,
+            found.old_position,
+            position,
+            recorded.chunk_hash,
+            chunk.chunk_hash,
+            chunk.vector_key,
+            estimate(chunk.model_input),
+            ledger.pays(chunk),
+            Reason.NORMALIZER if other_text else Reason.CHUNKER,
+        )
+    if reason is not None:
+        return Reembed(
+            origin,
+            found.old_position,
+            position,
+            chunk.chunk_hash,
+            chunk.vector_key,
+            estimate(chunk.model_input),
+            ledger.pays(chunk),
+            reason,
+        )
+    if found.moved:
+        why = Reason.RELOCATED if origin else Reason.REORDERED
+        return Move(origin, found.old_position, position, chunk.chunk_hash, why)
+    if recorded.entry_hash != chunk.entry.entry_hash:
+        return Update(position, Reason.HEADINGS)
+    return None
+
+
+def _reembed_reason(world: World, recorded: RecordedChunk, chunk: WantedChunk) -> Reason | None:
+    was = world.head.recipe
+    if was is None or was.spaces != world.recipe.spaces:
+        return Reason.MODEL
+    if was.template_id != world.recipe.template_id:
+        return Reason.TEMPLATE
+    if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
+        return Reason.CONTEXT
+    return None
+
+
+def _deletes(
+    world: World,
+    matching: Matching,
+    id: DocumentId,  # noqa: A002
+    reason: Reason,
+) -> Iterator[Delete]:
+    for position in matching.gone.get(id, ()):
+        yield Delete(position, world.chunks[id][position].chunk_hash, reason)
+
+
+def _origin(world: World, matches: tuple[Match | None, ...]) -> DocumentId | None:
+    """The vanished document that gave most of this one's occurrences; ties go to the smallest id."""
+    origins = [found.origin for found in matches if found is not None and found.origin in world.vanished]
+    return min(set(origins), key=lambda id_: (-origins.count(id_), id_), default=None)
+
+
+def _target(world: World) -> Target:
+    roots = {id_: document.root for id_, document in world.recorded.items() if id_ not in world.vanished}
+    chunks = {id_: document.chunk_count for id_, document in world.recorded.items() if id_ not in world.vanished}
+    roots |= {id_: document.root for id_, document in world.wanted.items()}
+    chunks |= {id_: len(document.chunks) for id_, document in world.wanted.items()}
+    trie = trie_root((document_key(id_), root) for id_, root in roots.items())
+    corpus = corpus_root(len(roots), trie, normalizer_id=world.recipe.normalizer_id)
+    return Target(corpus, state_root(corpus, world.recipe), len(roots), sum(chunks.values()))
+
+
+def _rest(world: World, kept: set[DocumentId]) -> Digest:
+    """One digest of the sources without a step: what the plan saw and left alone."""
+    rows = [[id_.source, id_.path, world.recorded[id_].source_digest] for id_ in sorted(kept)]
+    return hash_fields("rest", rows)
+
+
+def _losses(world: World, matching: Matching, plan: Plan) -> Losses:
+    was = world.head.recipe
+    changed = None
+    if was is not None and world.recorded and was.spaces != world.recipe.spaces:
+        old, new = was.spaces[0], world.recipe.spaces[0]
+        changed = (
+            f"the embedding model changes from {old.model_id} ({old.dimensions} dimensions) to {new.model_id} "
+            f"({new.dimensions} dimensions): every chunk is embedded anew"
+        )
+    continued = {
+        found.origin
+        for matches in matching.matches.values()
+        for found in matches
+        if found is not None and found.origin in world.vanished
+    }
+    return Losses(
+        recorded=world.recorded.keys(),
+        recorded_chunks=world.head.chunks,
+        changes=plan.changes,
+        counts=plan.counts,
+        continued=frozenset(continued),
+        wanted_sources=frozenset(id_.source for id_ in world.wanted)
+        | {id_.source for id_ in world.recorded if id_ not in world.vanished},
+        model_changed=changed,
+        tokens=plan.cost.tokens,
+    )

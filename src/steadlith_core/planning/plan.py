@@ -1,0 +1,104 @@
+"""The plan: a pure value that says exactly what would change, and what that costs.
+
+1. Complete: every occurrence that is not kept has one step; apply does nothing that is not a step (invariant 2).
+2. Deterministic: changes are ordered by document id, steps by position, deletions last (invariant 1).
+3. It holds no document text and no headings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from steadlith_core.planning.steps import NAMES, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from steadlith_core.digest import Digest
+    from steadlith_core.planning.cost import Cost
+    from steadlith_core.records import DocumentId, Finding, Recipe
+
+
+class Fate(StrEnum):
+    """What becomes of a document."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One document's steps. `source_digest` is none for a removed one; `kept` counts untouched occurrences.
+
+    `origin` is the vanished document that an added one continues (a rename), if there is one.
+    """
+
+    id: DocumentId
+    fate: Fate
+    origin: DocumentId | None
+    source_digest: Digest | None
+    kept: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The head that a plan stands on."""
+
+    lineage: str | None
+    generation: int
+    corpus_root: Digest
+    state_root: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the head will be."""
+
+    corpus_root: Digest
+    state_root: Digest
+    documents: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tripped:
+    """A guard that stops this plan: what would be lost, and the flag that says "I mean it"."""
+
+    guard: str
+    message: str
+    override: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that apply needs to check that it does what was reviewed."""
+
+    tool: str
+    config_digest: Digest
+    recipe: Recipe
+    base: Base
+    target: Target
+    changes: tuple[DocumentChange, ...]
+    kept_documents: int
+    kept_chunks: int
+    rest_digest: Digest
+    cost: Cost
+    tripped: tuple[Tripped, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """True when applying would do nothing."""
+        return not self.changes
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Steps by kind, every kind named, plus `keep`."""
+        counted = Counter(NAMES[type(step)] for change in self.changes for step in change.steps)
+        kept = self.kept_chunks + sum(change.kept for change in self.changes)
+        return {"keep": kept, **{name: counted[name] for name in NAMES.values()}}

@@ -1,0 +1,239 @@
+"""The plan file: JSON that a person can review, a pull request can carry, and apply can check.
+
+1. Deterministic bytes: sorted keys, no floats, ASCII; its checksum is the plan's digest (format.md 7).
+2. `format_version` "1.0": a minor version adds keys, which are ignored; another major version is refused.
+3. A plan file is a claim (invariant 13): this module checks its shape and its checksum, never its truth.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from steadlith_core.digest import Digest, hasher
+from steadlith_core.errors import PlanFileError
+from steadlith_core.planning.cost import Cost
+from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Target, Tripped
+from steadlith_core.planning.steps import KINDS, NAMES, Reason, Step
+from steadlith_core.records import DocumentId, Finding, FindingKind, Recipe, Space
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+FORMAT_VERSION = "1.0"
+KIND = "steadlith-plan"
+
+
+def plan_digest(plan: Plan) -> Digest:
+    """H[plan] of the file's body: what a generation records, and what the file's checksum is."""
+    return _digest(_body(plan))
+
+
+def dump(plan: Plan) -> str:
+    """The plan file, with a final line end; the same plan gives the same text everywhere."""
+    body = _body(plan)
+    return json.dumps({**body, "checksum": str(_digest(body))}, indent=1, sort_keys=True) + "\n"
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """The same as a JSON value, for `--json`."""
+    body = _body(plan)
+    return {**body, "checksum": str(_digest(body))}
+
+
+def load(text: str) -> Plan:
+    """Read a plan file. `PlanFileError` says what is wrong with it and where."""
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        message = f"not a plan file: {error}"
+        raise PlanFileError(message) from error
+    if not isinstance(body, dict) or body.get("kind") != KIND:
+        message = f'not a plan file: expected an object with "kind": "{KIND}"'
+        raise PlanFileError(message)
+    version = body.get("format_version")
+    if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".", maxsplit=1)[0]:
+        message = f"plan file of format {version!r}; this version reads {FORMAT_VERSION} (plan again)"
+        raise PlanFileError(message)
+    checksum = body.pop("checksum", None)
+    if checksum != str(_digest(body)):
+        message = f"the plan file was changed after it was written (checksum {checksum!r} does not match); plan again"
+        raise PlanFileError(message)
+    return _read(body)
+
+
+def _digest(body: Mapping[str, Any]) -> Digest:
+    # format.md 7.2: H[plan] over the compact JSON of the body without its checksum.
+    return hasher("plan")(json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii"))
+
+
+def _body(plan: Plan) -> dict[str, Any]:
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": KIND,
+        "tool": plan.tool,
+        "config_digest": str(plan.config_digest),
+        "recipe": recipe_document(plan.recipe),
+        "base": _plain(plan.base),
+        "target": _plain(plan.target),
+        "changes": [_change(change) for change in plan.changes],
+        "counts": dict(plan.counts),
+        "kept": {
+            "documents": plan.kept_documents,
+            "chunks": plan.kept_chunks,
+            "sources": str(plan.rest_digest),
+        },
+        "cost": _plain(plan.cost),
+        "guards": [_plain(tripped) for tripped in plan.tripped],
+        "findings": [_plain(finding) for finding in plan.findings],
+    }
+
+
+def recipe_document(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as a JSON value."""
+    return {**_plain(recipe), "spaces": [_plain(space) for space in recipe.spaces]}
+
+
+def _change(change: DocumentChange) -> dict[str, Any]:
+    return {
+        "document": _plain(change.id),
+        "fate": str(change.fate),
+        "origin": _plain(change.origin) if change.origin else None,
+        "source": str(change.source_digest) if change.source_digest else None,
+        "kept": change.kept,
+        "steps": [{"kind": NAMES[type(step)], **_plain(step)} for step in change.steps],
+    }
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    """One level of a record: digests and enums print, ids open up, numbers and text stay."""
+    return {field.name: _value(getattr(record, field.name)) for field in fields(record)}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, DocumentId):
+        return _plain(value)
+    return str(value) if isinstance(value, Digest | Reason | FindingKind) else value
+
+
+def _read(body: Mapping[str, Any]) -> Plan:
+    try:
+        kept = _get(body, "kept", _object)
+        return Plan(
+            tool=_get(body, "tool", _text),
+            config_digest=_get(body, "config_digest", _hash),
+            recipe=_recipe(_get(body, "recipe", _object)),
+            base=_record(Base, _get(body, "base", _object)),
+            target=_record(Target, _get(body, "target", _object)),
+            changes=tuple(_read_change(change) for change in _get(body, "changes", _list)),
+            kept_documents=_get(kept, "documents", _count),
+            kept_chunks=_get(kept, "chunks", _count),
+            rest_digest=_get(kept, "sources", _hash),
+            cost=_record(Cost, _get(body, "cost", _object)),
+            tripped=tuple(_record(Tripped, item) for item in _get(body, "guards", _list)),
+            findings=tuple(_record(Finding, item) for item in _get(body, "findings", _list)),
+        )
+    except ValueError as error:
+        message = f"not a plan file: {error}"
+        raise PlanFileError(message) from error
+
+
+def _read_change(value: Any) -> DocumentChange:
+    change = _object(value)
+    origin, source = change.get("origin"), change.get("source")
+    return DocumentChange(
+        id=_document_id(_get(change, "document", _object)),
+        fate=_get(change, "fate", Fate),
+        origin=None if origin is None else _document_id(origin),
+        source_digest=None if source is None else _hash(source),
+        kept=_get(change, "kept", _count),
+        steps=tuple(_read_step(step) for step in _get(change, "steps", _list)),
+    )
+
+
+def _read_step(value: Any) -> Step:
+    step = _object(value)
+    kind = KINDS.get(_get(step, "kind", _text))
+    if kind is None:
+        message = f"no step of kind {step['kind']!r} (there are {', '.join(KINDS)})"
+        raise ValueError(message)
+    return _record(kind, step)
+
+
+def _recipe(value: Mapping[str, Any]) -> Recipe:
+    spaces = tuple(_record(Space, _object(space)) for space in _get(value, "spaces", _list))
+    return _record(Recipe, {**value, "spaces": spaces})
+
+
+def _record(kind: Any, value: Any) -> Any:
+    """Build a flat record, each field by the reader that its name has in `READERS`."""
+    source = _object(value)
+    return kind(**{field.name: _get(source, field.name, READERS[field.name]) for field in fields(kind)})
+
+
+def _get(value: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> Any:
+    if key not in value:
+        message = f"{key!r} is missing"
+        raise ValueError(message)
+    try:
+        return read(value[key])
+    except ValueError as error:
+        message = f"{key!r}: {error}"
+        raise ValueError(message) from error
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else _refuse("an object", value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else _refuse("a list", value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else _refuse("text", value)
+
+
+def _flag(value: Any) -> bool:
+    return value if isinstance(value, bool) else _refuse("true or false", value)
+
+
+def _count(value: Any) -> int:
+    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+    return value if good else _refuse("a whole number", value)
+
+
+def _hash(value: Any) -> Digest:
+    return Digest.parse(_text(value))
+
+
+def _document_id(value: Any) -> DocumentId:
+    return _record(DocumentId, value)  # type: ignore[no-any-return]  # _record returns what it was asked for
+
+
+def _maybe(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+def _refuse(expected: str, value: Any) -> Any:
+    message = f"expected {expected}, got {value!r:.60}"
+    raise ValueError(message)
+
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "vector_key", "corpus_root", "state_root"), _hash),
+    **dict.fromkeys(("chunker_params_hash", "content_hash", "params_hash"), _hash),
+    **dict.fromkeys(("old_position", "generation", "documents", "chunks", "tokens", "dimensions"), _count),
+    **dict.fromkeys(("embeddings", "cached", "calls", "probe_texts"), _count),
+    **dict.fromkeys(("normalizer_id", "chunker_id", "template_id", "lexical_id", "model_id"), _text),
+    **dict.fromkeys(("quantization", "guard", "message", "override", "place", "path"), _text),
+    **dict.fromkeys(("lineage", "amount", "currency", "price_as_of"), _maybe(_text)),
+    **dict.fromkeys(("paid", "local"), _flag),
+    "position": _maybe(_count),
+    "origin": _maybe(_document_id),
+    "source": _text,
+    "reason": Reason,
+    "kind": FindingKind,
+    "spaces": tuple,
+}

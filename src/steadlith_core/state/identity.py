@@ -1,0 +1,66 @@
+"""The names of texts, chunks, inputs, vectors and entries (format.md 3).
+
+1. No identity depends on path, time, offsets, or on what a model answered (invariant 6).
+2. Each function obeys one line of format.md 3, quoted beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_core.digest import Digest, hash_fields, hasher
+from steadlith_core.records import IDENTITY_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from steadlith_core.records import Recipe
+
+
+def params_hash(params: Mapping[str, str | int | bool | None]) -> Digest:
+    """H[params]: a table of parameters with every default made explicit."""
+    return hash_fields("params", dict(params))
+
+
+def text_hash(text: str) -> Digest:
+    """H[text]: survives a change of chunker."""
+    # format.md 3.1: text_hash = H[text](canonical text), no constants.
+    return hasher("text")(text.encode("utf-8"))
+
+
+def chunk_hasher(recipe: Recipe) -> Callable[[str], Digest]:
+    """H[chunk] under a recipe: the leaf identity of a document's tree."""
+    # format.md 3.2: constants are identity_schema, normalizer_id, chunker_id, chunker_params_hash.
+    hash_one = hasher("chunk", IDENTITY_SCHEMA, recipe.normalizer_id, recipe.chunker_id, recipe.chunker_params_hash)
+    return lambda text: hash_one(text.encode("utf-8"))
+
+
+def context_hash(template_id: str, fields: Sequence[str]) -> Digest:
+    """H[context]: all that goes into the embedded text besides the chunk's own text."""
+    # format.md 3.3
+    return hash_fields("context", template_id, list(fields))
+
+
+def vector_key(model_input: str, model_id: str, document_params_hash: Digest) -> Digest:
+    """H[vector]: what the model was really given, by which model, how; the only key of the embedding cache."""
+    # format.md 3.4 and 3.5
+    input_hash = hasher("input")(model_input.encode("utf-8"))
+    return hash_fields("vector", input_hash, model_id, document_params_hash)
+
+
+def embedding_id(chunk: Digest, context: Digest, model_id: str, document_params_hash: Digest) -> Digest:
+    """H[embedding]: an identity shown in plans and receipts."""
+    # format.md 3.6
+    return hash_fields("embedding", chunk, context, model_id, document_params_hash)
+
+
+def entry_hash(text: Digest, title: str, headings: Sequence[str], context: Digest) -> Digest:
+    """H[entry]: what a store keeps one lexical row and one vector per space of."""
+    # format.md 3.7
+    return hash_fields("entry", text, title, list(headings), context)
+
+
+def source_digest(content: bytes) -> Digest:
+    """H[source]: the exact bytes of a source document."""
+    # format.md 3.8
+    return hasher("source")(content)

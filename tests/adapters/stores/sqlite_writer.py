@@ -1,0 +1,60 @@
+"""Run by test_sqlite_crashes: writes one generation and dies where it is told to, as a power cut would have it.
+
+Usage: sqlite_writer.py FOLDER (staged | N): die before the commit, or in the middle of the N-th write to any file.
+"""
+
+import os
+import signal
+import sys
+
+import apsw
+
+from steadlith_adapters.stores.sqlite import FACTORY
+from steadlith_conformance.samples import after, doc, generation, pieces, stage
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DyingFile(apsw.VFSFile):
+    def __init__(self, name, flags):
+        super().__init__("unix", name, flags)
+
+    def xWrite(self, data, offset):  # noqa: N802 -- apsw's name
+        DyingVFS.left -= 1
+        if DyingVFS.left == 0:
+            super().xWrite(data[: len(data) // 2], offset)
+            die()
+        super().xWrite(data, offset)
+
+
+class DyingVFS(apsw.VFS):
+    left = -1
+
+    def __init__(self):
+        super().__init__("dying", "unix", makedefault=True)
+
+    def xOpen(self, name, flags):  # noqa: N802 -- apsw's name
+        return DyingFile(name, flags)
+
+
+def main(folder, moment):
+    vfs = DyingVFS()
+    DyingVFS.left = -1 if moment == "staged" else int(moment)
+    store = FACTORY.open({"path": "index.db"}, root=folder, readonly=False)
+    head = store.head()
+    number = head.generation + 1
+    changes = {doc("a.md"): pieces(f"text of generation {number}", "kept"), doc(f"{number}.md"): pieces("more", "kept")}
+    counts = after(store.snapshot(), changes)
+    write = store.begin(head)
+    stage(write, changes)
+    if moment == "staged":
+        die()
+    write.commit(generation(head, *counts))
+    store.close()
+    del vfs
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

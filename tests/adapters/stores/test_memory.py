@@ -1,0 +1,47 @@
+import pytest
+
+from steadlith_adapters.stores.memory import FACTORY, MemoryStore
+from steadlith_conformance.samples import doc, pieces, write
+from steadlith_conformance.stores import StoreSuite
+from steadlith_core.errors import ConfigError, LockHeld
+
+
+class TestMemoryStore(StoreSuite):
+    @pytest.fixture
+    def make_store(self):
+        histories, opened = {}, []
+
+        def open_store(name="index", *, readonly=False):
+            store = MemoryStore(histories.setdefault(name, []), readonly=readonly)
+            opened.append(store)
+            return store
+
+        yield open_store
+        for store in opened:
+            store.close()
+
+
+def test_every_open_gives_a_fresh_store():
+    store = FACTORY.open({}, root="/x", readonly=False)
+    write(store, {doc("a.md"): pieces("one")})
+    assert FACTORY.open({}, root="/x", readonly=False).head().generation == 0
+
+
+def test_it_has_no_files_and_no_settings():
+    assert FACTORY.files({}, root="/x") == ()
+    with pytest.raises(ConfigError, match=r"store\.path"):
+        FACTORY.open({"path": "x"}, root="/x", readonly=False)
+
+
+def test_its_lock_has_one_holder_for_each_root():
+    first = FACTORY.lock({}, root="/x", timeout=0, holder="apply 1")
+    second = FACTORY.lock({}, root="/x", timeout=0.01, holder="apply 2")
+    first.acquire()
+    with pytest.raises(LockHeld, match="apply 1"):
+        second.acquire()
+    FACTORY.lock({}, root="/y", timeout=0, holder="elsewhere").acquire()
+    second.release()
+    first.release()
+    second.acquire()
+    second.release()
+    second.release()

@@ -1,0 +1,139 @@
+"""A kill at any instant leaves the old generation or the new one, whole, and the next write goes on from there."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from steadlith_adapters.stores.sqlite import FACTORY
+from steadlith_adapters.stores.sqlite.session import Session
+from steadlith_conformance.samples import doc, generation, pieces, stage, write
+from steadlith_core.errors import AdapterError, OutcomeUnknown, StoreCorrupt
+
+WRITER = Path(__file__).with_name("sqlite_writer.py")
+
+
+def open_store(folder):
+    return FACTORY.open({"path": "index.db"}, root=str(folder), readonly=False)
+
+
+def run_writer(folder, moment):
+    done = subprocess.run([sys.executable, str(WRITER), str(folder), str(moment)], capture_output=True, check=False)
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr.decode()
+    return done.returncode == 0
+
+
+def check_survivor(folder, before):
+    store = open_store(folder)
+    head = store.head()
+    assert head.generation in {before, before + 1}
+    reader = store.snapshot()
+    assert list(reader.problems(full=True)) == []
+    texts = {hit.text for hit in reader.occurrences([hit.entry for hit in reader.lexical(["text"], 9)])}
+    assert texts == ({f"text of generation {head.generation}"} if head.generation else set())
+    reader.close()
+    assert write(store, {doc("next.md"): pieces("after the crash")}).generation == head.generation + 1
+    assert list(store.snapshot().problems(full=True)) == []
+    store.close()
+    return head.generation
+
+
+def sweep(tmp_path, moments, *, prepared):
+    base = tmp_path / "base"
+    base.mkdir()
+    if prepared:
+        assert run_writer(base, -1)
+    seen = set()
+    for moment in moments:
+        folder = tmp_path / f"at-{moment}"
+        shutil.copytree(base, folder)
+        finished = run_writer(folder, moment)
+        seen.add(check_survivor(folder, int(prepared)))
+        if finished:
+            break
+    return seen
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_kill_before_the_commit_leaves_the_old_generation(tmp_path, prepared):
+    assert sweep(tmp_path, ["staged"], prepared=prepared) == {int(prepared)}
+
+
+def test_a_kill_while_the_first_file_is_made_leaves_generation_0(tmp_path):
+    assert sweep(tmp_path, [1, 2, 3, 9], prepared=False) == {0}
+
+
+def test_a_kill_during_a_commit_leaves_the_old_generation_or_the_new(tmp_path):
+    assert sweep(tmp_path, [1, 12, 60], prepared=True) == {1, 2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_kill_anywhere_in_a_commit_leaves_the_old_generation_or_the_new(tmp_path, prepared):
+    assert sweep(tmp_path, range(1, 1000, 4), prepared=prepared) == {int(prepared), int(prepared) + 1}
+
+
+@pytest.fixture
+def staged(tmp_path):
+    store = open_store(tmp_path)
+    head = write(store, {doc("a.md"): pieces("one")})
+    transaction = store.begin(head)
+    stage(transaction, {doc("b.md"): pieces("two")})
+    yield store, transaction, generation(head, 2, 2)
+    store.close()
+
+
+def failing(monkeypatch, *, after=False, broken=False):
+    """Make COMMIT raise: before or after it did its work, and with a file that cannot be read afterwards."""
+    run = Session.run
+
+    def fail(self, sql, *bindings):
+        if sql == "COMMIT":
+            if after:
+                run(self, sql)
+            message = "the disk is full"
+            raise AdapterError(message)
+        if broken and sql == "PRAGMA query_only = 1":
+            message = "the disk went away"
+            raise StoreCorrupt(message)
+        return run(self, sql, *bindings)
+
+    monkeypatch.setattr(Session, "run", fail)
+
+
+def test_a_commit_that_failed_says_that_nothing_happened(monkeypatch, staged):
+    store, transaction, given = staged
+    failing(monkeypatch)
+    with pytest.raises(AdapterError, match=r"nothing was committed.*generation 1: the disk is full"):
+        transaction.commit(given)
+    assert store.head().generation == 1
+
+
+def test_a_commit_that_happened_after_all_is_a_commit(monkeypatch, staged):
+    store, transaction, given = staged
+    failing(monkeypatch, after=True)
+    assert transaction.commit(given).generation == 2
+    assert store.head().generation == 2
+
+
+def test_a_commit_of_which_nothing_can_be_learned_is_unknown(monkeypatch, staged):
+    _, transaction, given = staged
+    failing(monkeypatch, after=True, broken=True)
+    with pytest.raises(OutcomeUnknown, match="the disk went away"):
+        transaction.commit(given)
+
+
+def test_a_full_disk_is_a_typed_error_and_leaves_the_old_generation(tmp_path):
+    store = open_store(tmp_path)
+    head = write(store, {doc("a.md"): pieces("one")})
+    transaction = store.begin(head)
+    pages = transaction._session.value("PRAGMA page_count")
+    transaction._session.run(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(AdapterError, match="the disk is full"):
+        stage(transaction, {doc("b.md"): pieces(*(f"{n} " + "long " * 5000 for n in range(20)))})
+    assert store.head() == head
+    assert list(store.snapshot().problems(full=True)) == []
+    store.close()

@@ -1,0 +1,350 @@
+"""What opening accepts, refuses and leaves behind."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import apsw
+import pytest
+
+from steadlith_adapters.stores.sqlite import FACTORY, schema, session
+from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write
+from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, GenerationGone, StoreCorrupt, UsageError
+
+
+def open_store(folder, *, readonly=False):
+    return FACTORY.open({"path": "index.db"}, root=str(folder), readonly=readonly)
+
+
+def snapshot_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def index(tmp_path):
+    store = open_store(tmp_path)
+    write(store, {doc("a.md"): pieces("one", "two")})
+    write(store, {doc("b.md"): pieces("three")})
+    store.close()
+    return tmp_path / "index.db"
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    def make(*statements):
+        connection = apsw.Connection(str(tmp_path / "index.db"))
+        for statement in statements:
+            connection.execute(statement).fetchall()
+        connection.close()
+
+    return make
+
+
+def read_all(folder):
+    store = open_store(folder, readonly=True)
+    reader = store.snapshot()
+    list(reader.documents())
+    hits = reader.dense(SPACE, vector("one"), 5)
+    reader.lexical(["one"], 5)
+    list(reader.problems(full=True))
+    store.close()
+    return len(hits)
+
+
+def test_a_commit_leaves_one_file(index):
+    assert [path.name for path in index.parent.iterdir()] == ["index.db"]
+
+
+def test_reading_changes_no_byte_and_leaves_no_file(index):
+    before = snapshot_of(index.parent)
+    assert read_all(index.parent) == 3
+    assert snapshot_of(index.parent) == before
+
+
+def test_reading_an_absent_index_makes_neither_file_nor_folder(tmp_path):
+    store = FACTORY.open({"path": "deep/er/index.db"}, root=str(tmp_path), readonly=True)
+    assert store.head().generation == 0
+    store.snapshot().close()
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_opening_for_writing_creates_nothing_before_the_first_write(tmp_path):
+    store = FACTORY.open({"path": "deep/er/index.db"}, root=str(tmp_path), readonly=False)
+    assert store.head().generation == 0
+    assert list(tmp_path.iterdir()) == []
+    assert write(store, {doc("a.md"): pieces("one")}).generation == 1
+    store.close()
+    assert [path.name for path in (tmp_path / "deep/er").iterdir()] == ["index.db"]
+
+
+def test_a_log_left_by_a_dead_writer_is_read(index, tmp_path):
+    store = open_store(tmp_path)
+    reader = open_store(tmp_path, readonly=True).snapshot()  # keeps the log from being folded in
+    write(store, {doc("c.md"): pieces("four")})
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    for path in tmp_path.glob("index.db*"):
+        shutil.copy(path, crashed)
+    reader.close()
+    store.close()
+    assert (crashed / "index.db-wal").stat().st_size
+    assert read_all(crashed) == 4
+
+
+def test_two_readers_beside_a_writer(index):
+    readers = [open_store(index.parent, readonly=True).snapshot() for _ in range(2)]
+    writer = open_store(index.parent)
+    transaction = writer.begin(writer.head())
+    stage(transaction, {doc("c.md"): pieces("four")})
+    for reader in readers:
+        assert len(reader.dense(SPACE, vector("q"), 9)) == 3
+    transaction.abort()
+    assert write(writer, {doc("c.md"): pieces("four")}).generation == 3
+    for reader in readers:
+        assert len(reader.dense(SPACE, vector("q"), 9)) == 3
+        reader.close()
+    writer.close()
+
+
+def test_a_replaced_file_is_noticed(index, tmp_path):
+    store = open_store(tmp_path, readonly=True)
+    assert store.head().generation == 2
+    index.unlink()
+    assert store.head().generation == 0
+    other = open_store(tmp_path)
+    write(other, {doc("new.md"): pieces("new")})
+    other.close()
+    assert [each.id for each in store.snapshot().documents()] == [doc("new.md")]
+    store.close()
+
+
+# --------------------------------------------------------------------------------- where nothing may be written
+
+CHILD = """
+import os, sys
+import numpy
+from steadlith_adapters.stores.sqlite import FACTORY, connection
+from steadlith_conformance.samples import SPACE, vector
+# Loaded while this Python can still be read: root may write anywhere, so the reading is done as nobody.
+session = connection.empty()
+session.load_vectors()
+session.close()
+query = vector("one")
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    store = FACTORY.open({"path": "index.db"}, root=sys.argv[1], readonly=True)
+    reader = store.snapshot()
+    print(len(list(reader.documents())), len(reader.dense(SPACE, query, 5)), list(reader.problems(full=True)))
+    store.close()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.fixture
+def sealed(index):
+    """A folder that nobody may write to, outside pytest's own (which only its user may enter)."""
+    folder = Path(tempfile.mkdtemp(prefix="steadlith-sealed-"))
+    shutil.copy(index, folder)
+    (folder / "index.db").chmod(0o444)
+    yield folder
+    folder.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def read_as_nobody(folder):
+    folder.chmod(0o555)
+    command = [sys.executable, "-c", CHILD, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_a_read_only_folder_is_read_and_left_as_it_was(sealed):
+    before = snapshot_of(sealed)
+    assert read_as_nobody(sealed) == "2 3 []"
+    assert snapshot_of(sealed) == before
+
+
+def test_a_read_only_folder_with_an_empty_log_is_read(sealed):
+    (sealed / "index.db-wal").touch()
+    assert read_as_nobody(sealed) == "2 3 []"
+
+
+def test_a_read_only_folder_with_commits_in_the_log_is_refused(sealed):
+    (sealed / "index.db-wal").write_bytes(b"commits")
+    found = read_as_nobody(sealed)
+    assert found.startswith("AdapterError")
+    assert "index.db-wal holds commits" in found
+    assert "write access" in found
+
+
+# -------------------------------------------------------------------------------------------- what is not ours
+
+
+def refused(folder, error, match):
+    """Refused for reading and for writing, and not changed."""
+    before = snapshot_of(folder)
+    for readonly in (True, False):
+        with pytest.raises(error, match=match):
+            open_store(folder, readonly=readonly)
+    assert snapshot_of(folder) == before
+
+
+@pytest.mark.parametrize("size", [1, 20, 100, 5000, 40_000])
+def test_a_file_that_is_not_sqlite_is_refused(tmp_path, size):
+    (tmp_path / "index.db").write_bytes((b"# A recipe for plum cake\n" * size)[:size])
+    refused(tmp_path, ForeignFile, "not a SQLite database.*store.path")
+
+
+def test_a_database_of_another_program_is_refused(tmp_path, foreign):
+    foreign("CREATE TABLE bookmarks(url TEXT)")
+    refused(tmp_path, ForeignFile, "another program.*1 tables")
+
+
+def test_a_marked_database_of_another_program_is_refused(tmp_path, foreign):
+    foreign("PRAGMA application_id = 1234", "CREATE TABLE t(x)")
+    refused(tmp_path, ForeignFile, "application id 0x4d2")
+
+
+def test_an_index_of_steadlith_1_is_refused_with_a_pointer_to_import(tmp_path, foreign):
+    foreign("CREATE TABLE index_meta(key TEXT PRIMARY KEY, value TEXT)", "CREATE TABLE chunks(x)")
+    refused(tmp_path, ForeignFile, "steadlith 1.x.*steadlith import")
+
+
+def test_an_index_of_a_newer_version_is_refused(index, foreign):
+    foreign(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
+    refused(index.parent, ForeignFile, "newer Steadlith.*upgrade")
+
+
+def test_a_half_made_index_is_refused(tmp_path, foreign):
+    foreign(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+    refused(tmp_path, StoreCorrupt, "half-made.*delete it and apply again")
+
+
+def test_an_index_without_a_head_is_refused(index, foreign):
+    foreign("DELETE FROM head")
+    refused(index.parent, StoreCorrupt, "head is missing.*delete it and apply again")
+
+
+@pytest.mark.parametrize("left", [0.9, 0.5, 0.1, 0.01])
+def test_a_truncated_index_is_refused(index, left):
+    content = index.read_bytes()
+    index.write_bytes(content[: int(len(content) * left)])
+    refused(index.parent, StoreCorrupt, "damaged.*delete it and apply again")
+
+
+@pytest.mark.parametrize("made", ["empty", "no tables", "wal without tables"])
+def test_what_a_killed_first_write_leaves_is_generation_0(tmp_path, foreign, made):
+    if made == "empty":
+        (tmp_path / "index.db").touch()
+    elif made == "no tables":
+        foreign("PRAGMA page_size = 16384", "VACUUM")
+    else:
+        foreign("PRAGMA page_size = 16384", "PRAGMA journal_mode = WAL")
+    for readonly in (True, False):
+        assert open_store(tmp_path, readonly=readonly).head().generation == 0
+    store = open_store(tmp_path)
+    assert write(store, {doc("a.md"): pieces("one")}).generation == 1
+    assert store.snapshot().dense(SPACE, vector("one"), 1)[0].score == pytest.approx(1)
+    store.close()
+
+
+def test_a_write_to_a_foreign_file_changes_nothing(tmp_path, foreign):
+    store = open_store(tmp_path)
+    head = store.head()
+    foreign("CREATE TABLE bookmarks(url TEXT)")
+    before = snapshot_of(tmp_path)
+    with pytest.raises(ForeignFile):
+        store.begin(head)
+    assert snapshot_of(tmp_path) == before
+
+
+def test_a_folder_in_the_index_s_place_is_a_typed_error(tmp_path):
+    (tmp_path / "index.db").mkdir()
+    with pytest.raises(AdapterError, match=r"index\.db"):
+        open_store(tmp_path)
+
+
+# ------------------------------------------------------------------------------------- settings and the extension
+
+
+def test_its_own_files_are_known(tmp_path):
+    files = FACTORY.files({"path": "x.db"}, root=str(tmp_path))
+    names = ["x.db", "x.db-wal", "x.db-shm", "x.db-journal", "x.db.lock", "x.db.lock.info"]
+    assert list(files) == [str(tmp_path / name) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"collection": "x"}, r"store\.collection.*one logical index"),
+        ({"alias": "x"}, r"store\.alias.*one logical index"),
+        ({"pth": "x"}, r"store\.pth.*it has: path"),
+        ({"path": 7}, r"store\.path: 7 is not"),
+        ({"path": ""}, r"store\.path: '' is not"),
+    ],
+)
+def test_settings_it_does_not_have_are_refused(settings, match):
+    with pytest.raises(ConfigError, match=match):
+        FACTORY.open(settings, root="/nowhere", readonly=True)
+
+
+def test_without_the_extension_everything_but_vectors_works(index, monkeypatch):
+    monkeypatch.setattr(session, "_extension", lambda: None)
+    store = open_store(index.parent)
+    reader = store.snapshot()
+    assert len(list(reader.documents())) == 2
+    assert len(reader.lexical(["one"], 5)) == 1
+    assert list(reader.problems(full=False)) == []
+    with pytest.raises(AdapterError, match="pip install sqlite-vec"):
+        reader.dense(SPACE, vector("one"), 5)
+    reader.close()
+    store.close()
+
+
+def test_an_index_without_spaces_never_needs_the_extension(tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "_extension", lambda: None)
+    store = open_store(tmp_path)
+    write(store, {doc("a.md"): pieces("one")}, spaces=())
+    write(store, {doc("a.md"): pieces("two")}, spaces=())
+    assert len(store.snapshot().lexical(["two"], 5)) == 1
+    assert list(store.snapshot().problems(full=True)) == []
+    store.close()
+
+
+def test_numpy_loads_for_vectors_only_and_sqlite_vec_never(index):
+    code = (
+        "import sys\n"
+        "from steadlith_adapters.stores.sqlite import FACTORY\n"
+        "assert 'apsw' not in sys.modules\n"
+        f"store = FACTORY.open({{'path': 'index.db'}}, root={str(index.parent)!r}, readonly=True)\n"
+        "reader = store.snapshot()\n"
+        "list(reader.documents()); reader.lexical(['one'], 5); list(reader.problems(full=True)); store.close()\n"
+        "assert 'numpy' not in sys.modules\n"
+        "assert 'sqlite_vec' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_second_write_on_one_store_is_refused(index):
+    store = open_store(index.parent)
+    head = store.head()
+    first = store.begin(head)
+    with pytest.raises(UsageError, match="a write is in progress"):
+        store.begin(head)
+    first.abort()
+    store.begin(head).abort()
+    store.close()
+
+
+def test_a_failed_snapshot_keeps_nothing_open(index):
+    store = open_store(index.parent)
+    with pytest.raises(GenerationGone, match=r"generation 7 is not kept.*at generation 2"):
+        store.snapshot(7)
+    store.close()
+    assert [path.name for path in index.parent.iterdir()] == ["index.db"]

@@ -1,0 +1,78 @@
+"""One writer at a time, named to the next one, and freed by the kernel."""
+
+import subprocess
+import sys
+
+import pytest
+
+from steadlith_adapters.stores.sqlite import FACTORY
+from steadlith_core.errors import LockHeld
+
+HOLD = """
+import sys
+from steadlith_adapters.stores.sqlite import FACTORY
+lock = FACTORY.lock({"path": "index.db"}, root=sys.argv[1], timeout=5, holder="apply, pid 4711 on host nine")
+lock.acquire()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def make_lock(folder, holder="this test", timeout=0.05):
+    return FACTORY.lock({"path": "index.db"}, root=str(folder), timeout=timeout, holder=holder)
+
+
+@pytest.fixture
+def holder(tmp_path):
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_a_second_process_is_refused_and_told_who_holds_it(tmp_path, holder):
+    with pytest.raises(LockHeld, match=r"index\.db\.lock: apply, pid 4711 on host nine"):
+        make_lock(tmp_path).acquire()
+
+
+def test_the_lock_of_a_killed_process_is_free(tmp_path, holder):
+    holder.kill()
+    holder.wait()
+    lock = make_lock(tmp_path)
+    lock.acquire()
+    with pytest.raises(LockHeld, match="this test"):
+        make_lock(tmp_path, "another").acquire()
+    lock.release()
+
+
+def test_releasing_makes_room_and_leaves_no_name(tmp_path):
+    first, second = make_lock(tmp_path, "first"), make_lock(tmp_path, "second")
+    first.acquire()
+    first.release()
+    first.release()
+    second.acquire()
+    second.release()
+    assert [path.name for path in tmp_path.iterdir()] == ["index.db.lock"]
+
+
+def test_a_lock_not_held_releases_nothing(tmp_path):
+    first, second = make_lock(tmp_path, "first"), make_lock(tmp_path, "second")
+    first.acquire()
+    second.release()
+    with pytest.raises(LockHeld, match="first"):
+        second.acquire()
+    first.release()
+
+
+def test_an_unreadable_name_still_refuses(tmp_path, holder):
+    (tmp_path / "index.db.lock.info").write_text("not json")
+    with pytest.raises(LockHeld, match="it left no name"):
+        make_lock(tmp_path).acquire()
+
+
+def test_the_folder_is_made_when_it_is_not_there(tmp_path):
+    lock = FACTORY.lock({"path": "deep/index.db"}, root=str(tmp_path), timeout=0, holder="h")
+    lock.acquire()
+    lock.release()
+    assert (tmp_path / "deep").is_dir()

@@ -1,0 +1,343 @@
+"""The run, driven by hand: every outcome that a driver can feed, without a store or a model."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steadlith_core import events, vectors
+from steadlith_core.applying import effects as fx
+from steadlith_core.applying.run import ApplyRun
+from steadlith_core.applying.states import State
+from steadlith_core.errors import (
+    AdapterError,
+    EmbeddingError,
+    GuardRefused,
+    Interrupted,
+    LockHeld,
+    OutcomeUnknown,
+    PlanRejected,
+    PlanStale,
+    Stopped,
+)
+from steadlith_core.planning.make import make_plan
+from steadlith_core.planning.planfile import plan_digest
+from steadlith_core.planning.steps import Add
+
+VECTOR = vectors.pack([1.0, 0.0, 0.0, 0.0])
+
+
+class World:
+    """A driver with a memory of what was asked; `answers` replaces the usual outcome of an effect type."""
+
+    def __init__(self, build, *, before=(), after=None, concurrency=1, plan=None, available=(), **answers):
+        after = after if after is not None else [build.wanted("a", "abcde")]
+        self.planned = make_plan(build.world(list(before), after, available=available), build.terms())
+        self.head = build.world(list(before), after).head
+        self.plan = plan or self.planned.plan
+        self.answers = answers
+        self.asked = []
+        self.events = []
+        self.run = ApplyRun(self.plan, batch_size=2, concurrency=concurrency, report=self.events.append)
+
+    def usual(self, effect):
+        after = replace(
+            self.head, lineage="line", generation=self.head.generation + 1, plan_digest=plan_digest(self.plan)
+        )
+        match effect:
+            case fx.Lock():
+                return fx.Locked()
+            case fx.ReadHead():
+                return fx.HeadRead(self.head)
+            case fx.Recompute():
+                return fx.Recomputed(self.planned)
+            case fx.Resolve():
+                return fx.Resolved({})
+            case fx.Probe():
+                return fx.Probed([VECTOR] * 8, None)
+            case fx.Embed():
+                return fx.Embedded(effect.batch, [VECTOR] * len(effect.texts))
+            case fx.Keep():
+                return fx.Kept(effect.batch)
+            case fx.Commit():
+                return fx.CommitDone(after)
+            case fx.Release():
+                return fx.Released()
+
+    def answer(self, effect):
+        self.asked.append(effect)
+        given = self.answers.get(type(effect).__name__)
+        return given(effect) if callable(given) else given or self.usual(effect)
+
+    def drive(self):
+        while not self.run.ended:
+            effects = self.run.next_effects()
+            assert effects, f"nothing asked while {self.run.state}"
+            for effect in effects:
+                self.run.feed(self.answer(effect))
+        return self.run
+
+    def names(self):
+        return [type(effect).__name__ for effect in self.asked]
+
+
+def failed(error):
+    return lambda _effect: fx.Failed(error)
+
+
+def test_a_good_run_asks_in_order_and_embeds_in_batches(build):
+    world = World(build)
+    run = world.drive()
+    assert world.names() == [
+        *("Lock", "ReadHead", "Recompute", "Resolve", "Probe"),
+        *("Embed", "Keep", "Embed", "Keep", "Embed", "Keep"),
+        *("Commit", "Release"),
+    ]
+    assert (run.error, run.result.embedded, run.result.cached, run.result.already) == (None, 5, 0, False)
+    assert [event for event in world.events if isinstance(event, events.Embedded)][-1].done == 5
+
+
+def test_nothing_missing_means_no_probe_and_no_embedding(build):
+    keys = [chunk.vector_key for chunk in build.wanted("a", "abcde").chunks]
+    world = World(build, available=keys, Resolve=lambda effect: fx.Resolved(dict.fromkeys(effect.keys, VECTOR)))
+    run = world.drive()
+    assert "Probe" not in world.names()
+    assert (run.result.embedded, run.result.cached) == (0, 5)
+
+
+def test_a_batch_is_kept_before_another_is_asked_for_in_its_place(build):
+    world = World(build, after=[build.wanted("a", [str(i) for i in range(20)])], concurrency=3)
+    in_flight = set()
+    largest = 0
+    while not world.run.ended:
+        for effect in world.run.next_effects():
+            if isinstance(effect, fx.Embed):
+                in_flight.add(effect.batch)
+                largest = max(largest, len(in_flight))
+            if isinstance(effect, fx.Keep):
+                in_flight.discard(effect.batch)
+            world.run.feed(world.answer(effect))
+    assert largest == 3
+    assert world.run.result.embedded == 20
+
+
+@pytest.mark.parametrize(
+    ("effect", "released"),
+    [("Lock", True), ("ReadHead", True), ("Recompute", True), ("Resolve", True), ("Probe", True), ("Commit", True)],
+)
+def test_whatever_fails_the_lock_is_released_last_and_the_error_stands(build, effect, released):
+    error = AdapterError("broken")
+    world = World(build, **{effect: failed(error)})
+    run = world.drive()
+    assert run.error is error
+    assert run.result is None
+    assert (world.names()[-1] == "Release") is released
+    if effect != "Commit":
+        assert "Commit" not in world.names()
+
+
+def test_a_held_lock_asks_for_nothing_else(build):
+    world = World(build, Lock=failed(LockHeld("process 7")))
+    assert isinstance(world.drive().error, LockHeld)
+    assert world.names() == ["Lock", "Release"]
+
+
+def test_a_plan_that_made_the_head_is_already_applied(build):
+    world = World(build)
+    world.head = replace(world.head, lineage="x", generation=4, plan_digest=plan_digest(world.plan))
+    run = world.drive()
+    assert run.error is None
+    assert run.result.already
+    assert world.names() == ["Lock", "ReadHead", "Release"]
+
+
+def test_a_moved_index_is_stale_before_any_source_is_read(build):
+    world = World(build)
+    world.head = replace(world.head, lineage="x", generation=9)
+    assert isinstance(world.drive().error, PlanStale)
+    assert "Recompute" not in world.names()
+
+
+def test_a_changed_document_is_stale(build):
+    world = World(build)
+    now = make_plan(build.world([], [build.wanted("a", "abcdX")]), build.terms())
+    world.answers["Recompute"] = lambda _effect: fx.Recomputed(now)
+    error = world.drive().error
+    assert isinstance(error, PlanStale)
+    assert "docs:a" in str(error)
+
+
+def test_steps_that_do_not_follow_are_rejected(build):
+    honest = build.plan([], [build.wanted("a", "abcde")])
+    change = honest.changes[0]
+    forged = replace(honest, changes=(replace(change, steps=change.steps[:-1], kept=1),))
+    world = World(build, plan=forged)
+    assert isinstance(world.drive().error, PlanRejected)
+    assert "Resolve" not in world.names()
+
+
+def test_roots_that_do_not_follow_are_rejected(build):
+    honest = build.plan([], [build.wanted("a", "abcde")])
+    forged = replace(honest, target=replace(honest.target, chunks=6))
+    assert isinstance(World(build, plan=forged).drive().error, PlanRejected)
+
+
+def test_a_miss_that_the_plan_called_cached_is_refused_before_anything_is_paid(build):
+    keys = [chunk.vector_key for chunk in build.wanted("a", "abcde").chunks]
+    world = World(build, available=keys)  # the plan counts on them, Resolve finds nothing
+    error = world.drive().error
+    assert isinstance(error, PlanStale)
+    assert "5 embeddings that the plan called cached" in str(error)
+    assert not {"Probe", "Embed"} & set(world.names())
+
+
+def test_fewer_misses_than_planned_are_fine(build):
+    world = World(build, Resolve=lambda effect: fx.Resolved(dict.fromkeys(effect.keys[:3], VECTOR)))
+    run = world.drive()
+    assert (run.result.embedded, run.result.cached) == (2, 3)
+
+
+def test_who_pays_in_the_file_is_not_compared(build):
+    honest = build.plan([], [build.wanted("a", "abcde")])
+    change = honest.changes[0]
+    steps = tuple(replace(step, paid=True) for step in change.steps if isinstance(step, Add))
+    world = World(build, plan=replace(honest, changes=(replace(change, steps=steps),)))
+    assert world.drive().error is None
+
+
+def test_a_guard_stops_unless_it_is_overridden_to_apply_itself(build):
+    before = [build.wanted("a", "ab")]
+    world = World(build, before=before, after=[])
+    assert isinstance(world.drive().error, GuardRefused)
+    allowed = World(build, before=before, after=[])
+    allowed.run = ApplyRun(
+        allowed.plan, batch_size=2, concurrency=1, allowed=frozenset({"--allow-empty", "--allow-removals"})
+    )
+    assert allowed.drive().error is None
+
+
+def test_an_override_in_the_file_is_display_only(build):
+    before = [build.wanted("a", "ab")]
+    planned = build.plan(before, [])
+    assert planned.tripped
+    world = World(build, before=before, after=[], plan=replace(planned, tripped=()))
+    assert isinstance(world.drive().error, GuardRefused)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ([], "0 vectors came back for 2 texts"),
+        ([VECTOR], "1 vectors came back for 2 texts"),
+        ([VECTOR, VECTOR[:-4]], "vector 1 has 3 dimensions, not 4"),
+        ([vectors.pack([float("nan"), 0, 0, 0]), VECTOR], "vector 0 holds a value that is not finite"),
+        ([VECTOR, vectors.pack([0, 0, 0, 0])], "vector 1 is all zeros"),
+    ],
+)
+def test_field_case_33_a_bad_answer_is_rejected_before_commit(build, answer, message):
+    world = World(build, Embed=lambda effect: fx.Embedded(effect.batch, answer))
+    error = world.drive().error
+    assert isinstance(error, EmbeddingError)
+    assert message in str(error)
+    assert not {"Keep", "Commit"} & set(world.names())
+
+
+def test_a_failed_batch_lets_the_others_in_flight_be_kept(build):
+    error = EmbeddingError("429")
+    world = World(build, concurrency=3)
+    world.answers["Embed"] = lambda effect: (
+        fx.EmbedFailed(0, error) if effect.batch == 0 else fx.Embedded(effect.batch, [VECTOR] * len(effect.texts))
+    )
+    run = world.drive()
+    assert run.error is error
+    assert world.names().count("Embed") == 3
+    assert world.names().count("Keep") == 2
+    assert "Commit" not in world.names()
+
+
+def test_a_changed_model_is_told_before_the_first_batch(build):
+    other = vectors.pack([0.0, 1.0, 0.0, 0.0])
+    world = World(build, Probe=lambda _effect: fx.Probed([VECTOR] * 8, [VECTOR] * 6 + [other] * 2))
+    error = world.drive().error
+    assert isinstance(error, EmbeddingError)
+    assert "2 of 8 probe texts" in str(error)
+    assert "Embed" not in world.names()
+
+
+def test_one_odd_probe_answer_is_no_changed_model(build):
+    other = vectors.pack([0.0, 1.0, 0.0, 0.0])
+    world = World(build, Probe=lambda _effect: fx.Probed([VECTOR] * 8, [VECTOR] * 7 + [other]))
+    assert world.drive().error is None
+
+
+def test_an_unknown_outcome_is_looked_at_and_found_done(build):
+    world = World(build, Commit=lambda _effect: fx.CommitUnknown(OutcomeUnknown("gone")))
+
+    def look(_effect):
+        if "Commit" in world.names():
+            return fx.HeadRead(replace(world.head, lineage="x", generation=1, plan_digest=plan_digest(world.plan)))
+        return fx.HeadRead(world.head)
+
+    world.answers["ReadHead"] = look
+    run = world.drive()
+    assert run.error is None
+    assert run.result.head.generation == 1
+
+
+def test_an_unknown_outcome_that_did_not_happen_says_so(build):
+    world = World(build, Commit=lambda _effect: fx.CommitUnknown(OutcomeUnknown("gone")))
+    error = world.drive().error
+    assert isinstance(error, AdapterError)
+    assert "did not happen" in str(error)
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_stop_before_the_first_batch_is_an_interruption(build, at):
+    world = World(build)
+    for number in range(100):
+        if number == at:
+            world.run.feed(fx.StopRequested())
+        for effect in world.run.next_effects():
+            world.run.feed(world.answer(effect))
+        if world.run.ended:
+            break
+    assert isinstance(world.run.error, Interrupted)
+    assert "Embed" not in world.names()
+
+
+def test_a_stop_while_embedding_keeps_what_is_paid_and_says_how_far_it_came(build):
+    world = World(build)
+    world.answers["Keep"] = lambda effect: (world.run.feed(fx.StopRequested()), fx.Kept(effect.batch))[1]
+    error = world.drive().error
+    assert isinstance(error, Stopped)
+    assert "2 of 5 embeddings" in str(error)
+    assert "Commit" not in world.names()
+
+
+def test_an_outcome_that_nobody_asked_for_is_the_drivers_mistake(build):
+    with pytest.raises(ValueError, match="Released while locking"):
+        World(build).run.feed(fx.Released())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_any_interleaving_ends_released_and_never_commits_after_a_failure(build, data):
+    concurrency = data.draw(st.integers(1, 4))
+    world = World(build, after=[build.wanted("a", [str(i) for i in range(9)])], concurrency=concurrency)
+    waiting = []
+    for _ in range(200):
+        waiting += world.run.next_effects()
+        if world.run.ended:
+            break
+        effect = waiting.pop(data.draw(st.integers(0, len(waiting) - 1)))
+        if data.draw(st.booleans()) and isinstance(effect, fx.Embed | fx.Keep):
+            world.run.feed(fx.EmbedFailed(effect.batch, EmbeddingError("x")))
+            world.asked.append(effect)
+        else:
+            world.run.feed(world.answer(effect))
+        if data.draw(st.integers(0, 9)) == 0:
+            world.run.feed(fx.StopRequested())
+    assert world.run.state is State.ENDED
+    assert not waiting
+    assert (world.run.error is None) == ("Commit" in world.names())

@@ -1,0 +1,139 @@
+"""Builders for planning and applying: documents as lists of texts, without a chunker."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.planning.guards import Limits
+from steadlith_core.planning.make import Terms, make_plan
+from steadlith_core.planning.wanted import WantedChunk, WantedDocument
+from steadlith_core.planning.world import World
+from steadlith_core.records import (
+    DocumentId,
+    EntryRow,
+    Head,
+    RecordedChunk,
+    RecordedDocument,
+    Recipe,
+    Space,
+    Span,
+    TextRow,
+)
+from steadlith_core.state import identity
+from steadlith_core.state.roots import corpus_root, empty_head, state_root
+from steadlith_core.state.tree import document_root
+from steadlith_core.state.trie import document_key, trie_root
+
+
+def space(model="model/1", dimensions=4):
+    return Space(model, hash_fields("params", model), dimensions)
+
+
+def recipe(**changes):
+    values = {
+        "normalizer_id": "text/0",
+        "chunker_id": "test/0",
+        "chunker_params_hash": hash_fields("params", "p"),
+        "content_hash": hash_fields("content", []),
+        "template_id": "plain/0",
+        "lexical_id": "lexical/0",
+        "spaces": (space(),),
+    }
+    return Recipe(**{**values, **changes})
+
+
+def document_id(path):
+    return DocumentId("docs", path)
+
+
+def wanted(path, texts, how=None, metadata=None, source=None, headings=()):
+    how = how or recipe()
+    name = identity.chunk_hasher(how)
+    chunks = []
+    for position, text in enumerate(texts):
+        text_hash = identity.text_hash(text)
+        context = identity.context_hash(how.template_id, ())
+        entry = EntryRow(identity.entry_hash(text_hash, "", headings, context), text_hash, "", tuple(headings), context)
+        key = identity.vector_key(text, how.spaces[0].model_id, how.spaces[0].params_hash)
+        span = Span(position * 10, position * 10 + 9, position + 1, position + 1)
+        chunks.append(WantedChunk(name(text), TextRow(text_hash, text), entry, key, text, span, 3))
+    metadata = metadata or {"title": ""}
+    root = document_root([chunk.chunk_hash for chunk in chunks], metadata)
+    digest = identity.source_digest((source or repr(texts)).encode())
+    return WantedDocument(document_id(path), root, metadata, digest, tuple(chunks))
+
+
+def committed(documents, how=None):
+    """(head, recorded, chunks, entries) as a store would hold wanted documents after a first apply."""
+    how = how or recipe()
+    recorded, chunks, entries, number = {}, {}, {}, 0
+    for document in documents:
+        recorded[document.id] = RecordedDocument(
+            document.id, document.root, document.metadata, document.source_digest, len(document.chunks)
+        )
+        rows = []
+        for chunk in document.chunks:
+            number += 1
+            entries[chunk.entry.entry_hash] = chunk.entry
+            rows.append(
+                RecordedChunk(number, chunk.chunk_hash, chunk.text.text_hash, chunk.entry.entry_hash, chunk.span)
+            )
+        chunks[document.id] = tuple(rows)
+    trie = trie_root((document_key(id_), document.root) for id_, document in recorded.items())
+    corpus = corpus_root(len(recorded), trie, normalizer_id=how.normalizer_id)
+    plan_digest = Digest(b"\x07" * 32)
+    head = Head("line", 1, corpus, state_root(corpus, how), how, plan_digest, len(recorded), number)
+    return (head, recorded, chunks, entries) if documents else (empty_head(), {}, {}, {})
+
+
+def world(before, after, *, how=None, now=None, available=(), findings=()):
+    """The world between two lists of wanted documents; equal documents are left out of `wanted`."""
+    how = how or recipe()
+    head, recorded, chunks, entries = committed(before, how)
+    now = now or how
+    changed = {
+        document.id: document
+        for document in after
+        if now != how or document.id not in recorded or recorded[document.id].source_digest != document.source_digest
+    }
+    vanished = frozenset(recorded) - {document.id for document in after}
+    touched = {id_: chunks[id_] for id_ in chunks if id_ in changed or id_ in vanished}
+    return World(
+        head=head,
+        recipe=now,
+        config_digest=hash_fields("config", "c"),
+        recorded=recorded,
+        chunks=touched,
+        entries=entries,
+        wanted=changed,
+        vanished=vanished,
+        available=frozenset(available),
+        findings=tuple(findings),
+    )
+
+
+def terms(**changes):
+    values = {
+        "tool": "steadlith test",
+        "batch_size": 2,
+        "probe_texts": 8,
+        "local": False,
+        "price": None,
+        "limits": Limits(),
+    }
+    return Terms(**{**values, **changes})
+
+
+@pytest.fixture(scope="session")
+def build():
+    return SimpleNamespace(
+        space=space,
+        recipe=recipe,
+        id=document_id,
+        wanted=wanted,
+        world=world,
+        terms=terms,
+        committed=committed,
+        plan=lambda *args, **kwargs: make_plan(world(*args, **kwargs), terms()).plan,
+    )

@@ -1,0 +1,31 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steadlith_core.records import ArmHit
+from steadlith_core.retrieval.fusion import additive
+
+arms = st.dictionaries(st.integers(0, 9), st.floats(-1, 1)).map(lambda d: [ArmHit(k, v) for k, v in d.items()])
+
+
+def test_scores_are_shares_of_each_arms_best():
+    fused = additive([ArmHit(1, 0.8), ArmHit(2, 0.4)], [ArmHit(2, 6.0), ArmHit(3, 3.0)], {3: 0.2})
+    assert [(hit.entry, round(hit.score, 6)) for hit in fused] == [(2, 1.5), (1, 1.0), (3, 0.75)]
+    assert fused[1].lexical is None
+
+
+def test_ties_are_ordered_by_entry():
+    fused = additive([ArmHit(5, 0.5), ArmHit(2, 0.5)], [], {})
+    assert [hit.entry for hit in fused] == [2, 5]
+
+
+def test_an_arm_without_a_positive_score_has_no_opinion():
+    assert [hit.score for hit in additive([ArmHit(1, -0.2)], [], {})] == [0.0]
+
+
+@given(arms, arms, st.randoms(use_true_random=False))
+def test_the_order_is_total_and_does_not_depend_on_input_order(dense, lexical, rng):
+    first = additive(dense, lexical, {})
+    rng.shuffle(dense)
+    rng.shuffle(lexical)
+    assert additive(dense, lexical, {}) == first
+    assert {hit.entry for hit in first} == {hit.entry for hit in (*dense, *lexical)}

@@ -1,0 +1,92 @@
+"""The documentation names everything that a user can meet: commands, options, exit codes, classes, reasons."""
+
+import inspect
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from steadlith import config
+from steadlith.cli import changes, reading, start
+from steadlith.cli.main import CODES
+from steadlith_core import errors
+from steadlith_core.planning.steps import GLYPHS, KINDS, Reason
+from steadlith_core.records import FindingKind
+from steadlith_core.state.template import TEMPLATES
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = (
+    *(start.init, changes.plan, changes.show, changes.apply),
+    *(reading.status, reading.search, reading.verify),
+)
+CLASSES = [
+    value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, errors.SteadlithError)
+]
+
+
+def page(name):
+    return (ROOT / "docs" / name).read_text("utf-8")
+
+
+def row(text, name):
+    rows = [line for line in text.splitlines() if line.startswith(f"| `{name}`")]
+    assert rows, f"{name} has no row of its own"
+    return rows[0]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_and_option_is_documented(command):
+    text = page("cli.md")
+    assert f"`steadlith {command.name}" in text
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                assert re.search(rf"`[^`]*(?<![\w-]){re.escape(option)}(?![\w-])", text), f"{command.name} {option}"
+
+
+@pytest.mark.parametrize("error", CLASSES, ids=lambda error: error.__name__)
+def test_every_error_class_is_documented_with_its_exit_code(error):
+    assert f"| {error.exit_code} |" in row(page("errors.md"), error.__name__)
+
+
+def test_every_exit_code_is_documented_and_in_the_help():
+    codes = {error.exit_code for error in CLASSES} | {0, 2}
+    for code in codes:
+        assert re.search(rf"^\| {code} \| ", page("cli.md"), re.MULTILINE)
+        assert re.search(rf"^  {code} ", CODES, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", FindingKind)
+def test_every_finding_is_documented(kind):
+    row(page("findings.md"), kind)
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_is_documented(reason):
+    row(page("plan.md"), reason)
+
+
+def test_every_step_is_documented_with_its_glyph():
+    for name, kind in KINDS.items():
+        assert f"| `{GLYPHS[kind]}` | `{name}` |" in page("plan.md")
+
+
+def test_every_guard_is_documented_with_its_override():
+    for flag in changes.OVERRIDES:
+        assert f"`{flag}`" in page("plan.md")
+    for key in config.Limits.__dataclass_fields__:
+        assert f"`{key}`" in page("configuration.md")
+
+
+def test_every_template_and_rejected_setting_is_documented():
+    for name in (*TEMPLATES, *config.REJECTED):
+        assert f"`{name}`" in page("configuration.md")
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere():
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert all(f"({name})" in page("index.md") for name in pages)
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text("utf-8")):
+            assert (path.parent / target).exists(), f"{path.name} -> {target}"
