@@ -52,7 +52,11 @@ MARKDOWN = "".join(
     + ("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n" if section % 5 == 3 else "")
     for section in range(1, 13)
 )
-RST = "Title\n=====\n\nSome words here.\n\nPart\n----\n\n" + "A sentence of reStructuredText. " * 40 + "\n\n::\n\n    code\n"
+RST = (
+    "Title\n=====\n\nSome words here.\n\nPart\n----\n\n"
+    + "A sentence of reStructuredText. " * 40
+    + "\n\n::\n\n    code\n"
+)
 CJK = "# 标题\n\n" + "数据库事务必须满足原子性。隔离级别决定可见性！" * 30 + "\n\n日本語の文章です。次の文です。\n"
 DOCUMENTS: dict[str, tuple[Format, bytes]] = {
     "markdown": (Format.MARKDOWN, MARKDOWN.encode()),
@@ -82,7 +86,11 @@ def recipe() -> Recipe:
 def encodings() -> list[dict[str, str]]:
     values: list[canon.Value] = [
         *("", "é", "\U0001f600", b"", b"\x00\xff", 0, 1, -1, 255, 256, -256, 2**64, True, False, None),
-        *([], ["a", ["b", []]], {}, {"b": 1, "a": [None]}, {"\U0001f600": 1, "\uff5e": 2}),
+        [],
+        ["a", ["b", []]],
+        {},
+        {"b": 1, "a": [None]},
+        {"\U0001f600": 1, "\uff5e": 2},
     ]
     return [{"value": repr(value), "bytes": canon.encode(value).hex()} for value in values]
 
@@ -116,7 +124,9 @@ def texts() -> dict[str, Any]:
 
 
 def tokens() -> dict[str, Any]:
-    samples = ["", "a", "hello world", "x" * 100, "12345", "数据库事务", "é" * 10, "\U0001f600", "a  \n\n\n b", "{}[]()"]
+    samples = [
+        *("", "a", "hello world", "x" * 100, "12345", "数据库事务", "é" * 10, "\U0001f600", "a  \n\n\n b", "{}[]()"),
+    ]
     return {sample: {"units": int(cumulative(sample)[-1]), "tokens": estimate(sample)} for sample in samples}
 
 
@@ -209,7 +219,8 @@ def main() -> None:
             stale.append(path.name)
     if stale:
         sys.exit(f"golden vectors differ: {', '.join(stale)} (run scripts/golden.py and say why in the changelog)")
-    print(f"golden vectors in {FOLDER.relative_to(FOLDER.parents[3])}: {'checked' if '--check' in sys.argv else 'written'}")
+    done = "checked" if "--check" in sys.argv else "written"
+    print(f"golden vectors in {FOLDER.relative_to(FOLDER.parents[3])}: {done}")
 
 
 if __name__ == "__main__":

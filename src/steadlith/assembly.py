@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from steadlith_core.text.query import LEXICAL_SEGMENTER
-
 from steadlith import wiring
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
@@ -21,6 +19,7 @@ from steadlith_core.records import Recipe, Space
 from steadlith_core.state import identity
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.text.canonical import NORMALIZER_ID
+from steadlith_core.text.query import LEXICAL_SEGMENTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -94,6 +94,7 @@ class Index:
             cache = self._assembly.open_cache(readonly=False)
             stack.callback(cache.close)
             lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
+            stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
             hands = Hands(self._assembly, store, cache, lock, plan, self._terms(), report)
             run = ApplyRun(
                 plan,

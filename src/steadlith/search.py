@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith_core.text.query import terms
-
 from steadlith.border import adapter
 from steadlith_core import vectors
 from steadlith_core.errors import ConfigError, UsageError
 from steadlith_core.retrieval.fusion import additive
+from steadlith_core.text.query import terms
 
 if TYPE_CHECKING:
     from steadlith.assembly import Assembly

@@ -51,12 +51,14 @@ class Source(Protocol):
 
         Raises `SourceError` if the root itself cannot be listed, so that nothing is taken for deleted.
         """
+        ...
 
     def read(self, path: str) -> bytes:
         """The exact bytes of one listed document, consistent over the read. May be called again.
 
         Raises `DocumentError` with `.kind` (a `FindingKind`) when it vanished, changed or cannot be read.
         """
+        ...
 
 
 class SourceFactory(Protocol):
@@ -67,6 +69,7 @@ class SourceFactory(Protocol):
 
         Raises `ConfigError` naming key, value and choices.
         """
+        ...
 
 
 # -------------------------------------------------------------------------------------------- embedders
@@ -96,9 +99,11 @@ class Embedder(Protocol):
 
         Raises `EmbeddingError`. Calling twice with the same text may cost twice; the engine does not.
         """
+        ...
 
     def embed_query(self, text: str) -> Vector:
         """The vector of one query."""
+        ...
 
 
 class EmbedderFactory(Protocol):
@@ -106,9 +111,11 @@ class EmbedderFactory(Protocol):
 
     def describe(self, settings: Settings) -> EmbedderIdentity:
         """Identity from settings and installed files alone. Raises `ConfigError`, also when an extra is missing."""
+        ...
 
     def build(self, settings: Settings) -> Embedder:
         """Load the model or open the client; called only when something must be embedded or searched."""
+        ...
 
 
 # ---------------------------------------------------------------------------------------------- chunkers
@@ -120,13 +127,16 @@ class Chunker(Protocol):
     @property
     def id(self) -> str:
         """Versioned name; part of every chunk's identity."""
+        ...
 
     @property
     def params(self) -> Mapping[str, int | str | bool]:
         """Exactly the parameters that this policy uses, defaults made explicit; part of the identity."""
+        ...
 
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
         """Chunks in source order, and findings (place is left empty: the caller knows which document it is)."""
+        ...
 
 
 class ChunkerFactory(Protocol):
@@ -134,6 +144,7 @@ class ChunkerFactory(Protocol):
 
     def build(self, settings: Settings) -> Chunker:
         """A chunker, or `ConfigError` naming key, value and choices."""
+        ...
 
 
 # ------------------------------------------------------------------------------------------------ caches
@@ -144,15 +155,18 @@ class Cache(Protocol):
 
     def contains(self, keys: Sequence[Digest]) -> frozenset[Digest]:
         """Which of `keys` would `get` answer. Changes nothing, on disk or in recency."""
+        ...
 
     def get(self, keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """The vectors that are there and intact; a damaged one counts as absent."""
+        ...
 
     def put(self, vectors: Mapping[Digest, Vector]) -> None:
         """Keep all of `vectors` durably, in one transaction. Putting a key again is harmless."""
 
     def probe(self, model_id: str, params_hash: Digest) -> tuple[Vector, ...] | None:
         """The vectors of the probe texts that the first run recorded under this model, if any."""
+        ...
 
     def put_probe(self, model_id: str, params_hash: Digest, vectors: Sequence[Vector]) -> None:
         """Record the probe's vectors; a second call for the same model changes nothing."""
@@ -166,9 +180,11 @@ class CacheFactory(Protocol):
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
         """Absolute paths of the cache's own files and side files, never to be taken for documents."""
+        ...
 
     def open(self, settings: Settings, *, root: str, readonly: bool) -> Cache:
         """Open it. With `readonly` nothing is created or changed: an absent file is an empty cache."""
+        ...
 
 
 # ------------------------------------------------------------------------------------------------ stores
@@ -195,49 +211,63 @@ class Reader(Protocol):
     @property
     def head(self) -> Head:
         """The head as it was when the snapshot was taken (also in a snapshot of an older generation)."""
+        ...
 
     @property
     def generation(self) -> int:
         """The generation that this reader shows."""
+        ...
 
     def documents(self) -> Iterator[RecordedDocument]:
         """All documents, ordered by (source, path). O(documents)."""
+        ...
 
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """The document's occurrences in source order; empty for a document that is not there. O(chunks)."""
+        ...
 
     def entries(self, entry_hashes: Sequence[Digest]) -> Mapping[Digest, EntryRow]:
         """The entries that are kept, live or not."""
+        ...
 
     def texts(self, text_hashes: Sequence[Digest]) -> Mapping[Digest, str]:
         """The texts that are kept, exactly as they were put."""
+        ...
 
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
         """Which vector keys the space holds."""
+        ...
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """The space's unit vectors by vector key, checked against their checksums; damaged ones are left out."""
+        ...
 
     def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
         """Live entries by cosine with the unit `query`, best first, ties by entry; exact. 1 <= limit <= max_limit.
 
         Raises `UsageError` for a limit out of range or a query of other dimensions, `GenerationGone` off the head.
         """
+        ...
 
     def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
         """Live entries by BM25 over title, headings and body, terms joined by OR; best first, ties by entry.
 
-        `terms` are what `text.query.terms` made; no terms, no hits. Raises as `dense` does.
+        `terms` are what `text.query.terms` made; no terms, no hits. Of a large index a store may leave out terms that
+        most of it holds, unless nothing else is asked for. Raises as `dense` does.
         """
+        ...
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
-        """Exact cosine of these entries (the store's numbers) with the unit `query`; entries without one are left out."""
+        """Exact cosine of these entries (the store's numbers) with the unit `query`; who has none is left out."""
+        ...
 
     def occurrences(self, entries: Sequence[int]) -> tuple[OccurrenceHit, ...]:
         """Visible occurrences of these entries, ordered by (source, path, position)."""
+        ...
 
     def problems(self, *, full: bool) -> Iterator[str]:
         """What the store itself can see is wrong, one sentence each. `full` compares every checksum and lexical row."""
+        ...
 
     def close(self) -> None:
         """End the snapshot. Closing twice is harmless."""
@@ -246,7 +276,8 @@ class Reader(Protocol):
 class Transaction(Protocol):
     """One write, all or nothing: puts in any order, then one `commit`. Usable once, by one thread.
 
-    Texts and entries that are already kept are skipped; a placement may name an entry put in this transaction or before.
+    Texts and entries that are already kept are skipped; a placement may name an entry put in this write or before.
+    A call that raises, also from inside the caller's iterator, ends the write as `abort` does.
     """
 
     def put_texts(self, rows: Iterable[TextRow]) -> None:
@@ -256,10 +287,17 @@ class Transaction(Protocol):
         """Add entries by hash; their texts are there already."""
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
-        """Add or replace one unit vector per entry; raises `AdapterError` on wrong dimensions or non-finite numbers."""
+        """Add or replace one unit vector per entry, put before.
+
+        Raises `AdapterError` on wrong dimensions, non-finite numbers or another length than 1.
+        """
 
     def put_document(self, version: DocumentVersion) -> None:
-        """Open a new version of a document, closing its open one. At most once per document."""
+        """Open a new version of a document, closing its open one. Put, close or respan a document once in a write.
+
+        A placement may claim an id that this document, or one replaced or closed in this write, holds now, or that
+        nobody holds any more (a rollback); any other claim is an `AdapterError`, here or at commit.
+        """
 
     def close_document(self, id: DocumentId) -> None:  # noqa: A002
         """Close a document's open version. Raises `AdapterError` if there is none."""
@@ -274,6 +312,7 @@ class Transaction(Protocol):
         Checks that the store then holds `generation.documents` documents and `generation.chunks` chunks.
         Raises `StaleHead` if the head moved, `OutcomeUnknown` if it cannot tell whether the commit happened.
         """
+        ...
 
     def abort(self) -> None:
         """Leave no trace; generation numbers of aborted writes may be used by the next. Harmless after commit."""
@@ -285,18 +324,23 @@ class Store(Protocol):
     @property
     def capabilities(self) -> Capabilities:
         """What this store can do."""
+        ...
 
     def head(self) -> Head:
         """The last committed head; generation 0 when there is none. Never creates anything."""
+        ...
 
     def snapshot(self, generation: int | None = None) -> Reader:
         """A reader of the head, or of a kept older generation; raises `GenerationGone`."""
+        ...
 
     def begin(self, expected: Head) -> Transaction:
         """Start a write on top of `expected`, creating the store if need be. Raises `StaleHead` or `LockHeld`."""
+        ...
 
     def history(self) -> tuple[Generation, ...]:
         """Kept generations, oldest first."""
+        ...
 
     def close(self) -> None:
         """Release everything; open readers end. Closing twice is harmless; any later call raises `UsageError`."""
@@ -307,15 +351,18 @@ class StoreFactory(Protocol):
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
         """Absolute paths of the store's own files and side files, never to be taken for documents."""
+        ...
 
     def open(self, settings: Settings, *, root: str, readonly: bool) -> Store:
         """Open it. With `readonly` nothing is created or changed and an absent index is generation 0.
 
         Raises `StoreCorrupt` or `ForeignFile` for a file that is not a whole index of ours.
         """
+        ...
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> Lock:
         """The writer's lock, not yet taken. `holder` is what the next one to ask will be told."""
+        ...
 
 
 class Lock(Protocol):

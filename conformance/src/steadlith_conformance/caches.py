@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from steadlith_core.vectors import Vector
 
 
-class OpenCache(Protocol):
-    """Opens the cache at one place, again and again."""
-
-    def __call__(self, *, readonly: bool = False) -> Cache:
-        """The cache, not closed by anyone but the suite."""
+OpenCache: TypeAlias = "Callable[..., Cache]"
+"""Opens the cache at one place, again and again: `open_cache(readonly=True)`."""
 
 
 def key(number: int) -> Digest:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
@@ -49,11 +49,8 @@ ESCAPES = (
 )
 
 
-class MakeSource(Protocol):
-    """Puts documents in place and makes the source over them."""
-
-    def __call__(self, documents: Mapping[str, bytes]) -> Source:
-        """A source that holds exactly `documents`."""
+MakeSource: TypeAlias = "Callable[[Mapping[str, bytes]], Source]"
+"""Puts documents in place and makes the source that holds exactly them."""
 
 
 class SourceSuite:

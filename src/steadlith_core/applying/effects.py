@@ -175,6 +175,17 @@ class StopRequested:
 
 
 Outcome: TypeAlias = (
-    "Locked | HeadRead | Recomputed | Resolved | Probed | Embedded | EmbedFailed | Kept | CommitDone"
-    " | CommitUnknown | Failed | Released | StopRequested"
+    Locked
+    | HeadRead
+    | Recomputed
+    | Resolved
+    | Probed
+    | Embedded
+    | EmbedFailed
+    | Kept
+    | CommitDone
+    | CommitUnknown
+    | Failed
+    | Released
+    | StopRequested
 )

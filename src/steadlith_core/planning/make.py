@@ -23,6 +23,7 @@ from steadlith_core.text.tokens import estimate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from steadlith_core import canon
     from steadlith_core.planning.cost import Price
     from steadlith_core.planning.matching import Match, Matching
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
@@ -104,12 +105,12 @@ class _Ledger:
 def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[DocumentChange]:
     for id_ in sorted(world.wanted.keys() | world.vanished):
         if id_ in world.vanished:
-            steps = tuple(_deletes(world, matching, id_, Reason.DOCUMENT_VANISHED))
-            yield DocumentChange(id_, Fate.REMOVED, None, None, 0, steps)
+            gone = tuple(_deletes(world, matching, id_, Reason.DOCUMENT_VANISHED))
+            yield DocumentChange(id_, Fate.REMOVED, None, None, 0, gone)
             continue
         document = world.wanted[id_]
         own = tuple(_chunk_steps(world, matching, document, ledger))
-        steps = (*own, *_deletes(world, matching, id_, Reason.TEXT_GONE))
+        steps: tuple[Step, ...] = (*own, *_deletes(world, matching, id_, Reason.TEXT_GONE))
         kept = len(document.chunks) - len(own)
         recorded = world.recorded.get(id_)
         if recorded is None:
@@ -221,7 +222,7 @@ def _target(world: World) -> Target:
 
 def _rest(world: World, kept: set[DocumentId]) -> Digest:
     """One digest of the sources without a step: what the plan saw and left alone."""
-    rows = [[id_.source, id_.path, world.recorded[id_].source_digest] for id_ in sorted(kept)]
+    rows: list[canon.Value] = [[id_.source, id_.path, world.recorded[id_].source_digest] for id_ in sorted(kept)]
     return hash_fields("rest", rows)
 
 

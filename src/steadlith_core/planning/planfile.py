@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import PlanFileError
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = "1.0"
 KIND = "steadlith-plan"
+
+Record = TypeVar("Record")
 
 
 def plan_digest(plan: Plan) -> Digest:
@@ -154,7 +156,7 @@ def _read_change(value: Any) -> DocumentChange:
 
 def _read_step(value: Any) -> Step:
     step = _object(value)
-    kind = KINDS.get(_get(step, "kind", _text))
+    kind: type[Step] | None = KINDS.get(_get(step, "kind", _text))
     if kind is None:
         message = f"no step of kind {step['kind']!r} (there are {', '.join(KINDS)})"
         raise ValueError(message)
@@ -166,10 +168,11 @@ def _recipe(value: Mapping[str, Any]) -> Recipe:
     return _record(Recipe, {**value, "spaces": spaces})
 
 
-def _record(kind: Any, value: Any) -> Any:
+def _record(kind: type[Record], value: Any) -> Record:
     """Build a flat record, each field by the reader that its name has in `READERS`."""
     source = _object(value)
-    return kind(**{field.name: _get(source, field.name, READERS[field.name]) for field in fields(kind)})
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every caller passes a dataclass
+    return kind(**{name: _get(source, name, READERS[name]) for name in names})
 
 
 def _get(value: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> Any:
@@ -200,8 +203,9 @@ def _flag(value: Any) -> bool:
 
 
 def _count(value: Any) -> int:
-    good = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-    return value if good else _refuse("a whole number", value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63:
+        return value
+    return _refuse("a whole number", value)
 
 
 def _hash(value: Any) -> Digest:
@@ -209,14 +213,14 @@ def _hash(value: Any) -> Digest:
 
 
 def _document_id(value: Any) -> DocumentId:
-    return _record(DocumentId, value)  # type: ignore[no-any-return]  # _record returns what it was asked for
+    return _record(DocumentId, value)
 
 
 def _maybe(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
 
 
-def _refuse(expected: str, value: Any) -> Any:
+def _refuse(expected: str, value: Any) -> Never:
     message = f"expected {expected}, got {value!r:.60}"
     raise ValueError(message)
 

@@ -65,7 +65,7 @@ def _map(value: canon.Value, names: set[str], what: str) -> Mapping[str, canon.V
 
 def _field(fields: Mapping[str, canon.Value], name: str, kind: type[T]) -> T:
     value = fields[name]
-    if type(value) is not kind:  # exactly: a boolean is no integer here
+    if not isinstance(value, kind) or isinstance(value, bool):  # a boolean is no integer here
         message = f"{name} is a {kind.__name__}, got {value!r}"
-        raise ValueError(message)
+        raise ValueError(message)  # noqa: TRY004 -- the bytes are wrong, not a caller's type
     return value

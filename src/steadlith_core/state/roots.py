@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steadlith_core import canon
 from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.records import IDENTITY_SCHEMA, Head
 from steadlith_core.state.trie import EMPTY_TRIE_ROOT
@@ -32,7 +33,7 @@ def state_root(corpus: Digest, recipe: Recipe | None) -> Digest:
     """H[state] (format.md 6.2); without a recipe there are no spaces, no lexical arm and no template."""
     if recipe is None:
         return hash_fields("state", corpus, [], None, None)
-    spaces = [[space_id(space), space.dimensions, space.quantization] for space in recipe.spaces]
+    spaces: list[canon.Value] = [[space_id(space), space.dimensions, space.quantization] for space in recipe.spaces]
     return hash_fields("state", corpus, spaces, recipe.lexical_id, recipe.template_id)
 
 

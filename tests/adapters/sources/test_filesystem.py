@@ -11,9 +11,9 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from steadlith_conformance.sources import SourceSuite
 
 from steadlith_adapters.sources.filesystem import FACTORY, reading
+from steadlith_conformance.sources import SourceSuite
 from steadlith_core.errors import ConfigError, DocumentError, SourceError
 from steadlith_core.records import FindingKind, Format
 

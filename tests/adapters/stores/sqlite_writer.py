@@ -42,7 +42,7 @@ class DyingVFS(apsw.VFS):
 def main(folder, moment):
     vfs = DyingVFS()
     DyingVFS.left = -1 if moment == "staged" else int(moment)
-    store = FACTORY.open({"path": "index.db"}, root=folder, readonly=False)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=folder, readonly=False)
     head = store.head()
     number = head.generation + 1
     changes = {doc("a.md"): pieces(f"text of generation {number}", "kept"), doc(f"{number}.md"): pieces("more", "kept")}

@@ -10,7 +10,7 @@ class TestSqliteStore(StoreSuite):
         opened = []
 
         def open_store(name="index", *, readonly=False):
-            store = FACTORY.open({"path": f"{name}/index.db"}, root=str(tmp_path), readonly=readonly)
+            store = FACTORY.open({"path": f"{name}/index.sqlite3"}, root=str(tmp_path), readonly=readonly)
             opened.append(store)
             return store
 

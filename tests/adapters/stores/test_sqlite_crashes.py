@@ -17,7 +17,7 @@ WRITER = Path(__file__).with_name("sqlite_writer.py")
 
 
 def open_store(folder):
-    return FACTORY.open({"path": "index.db"}, root=str(folder), readonly=False)
+    return FACTORY.open({"path": "index.sqlite3"}, root=str(folder), readonly=False)
 
 
 def run_writer(folder, moment):
@@ -73,7 +73,7 @@ def test_a_kill_during_a_commit_leaves_the_old_generation_or_the_new(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("prepared", [False, True])
 def test_a_kill_anywhere_in_a_commit_leaves_the_old_generation_or_the_new(tmp_path, prepared):
-    assert sweep(tmp_path, range(1, 1000, 4), prepared=prepared) == {int(prepared), int(prepared) + 1}
+    assert sweep(tmp_path, range(1, 1000, 7), prepared=prepared) == {int(prepared), int(prepared) + 1}
 
 
 @pytest.fixture

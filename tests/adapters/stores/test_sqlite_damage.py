@@ -13,16 +13,16 @@ NEEDLE = "a needle that stands in the file as it is"
 
 @pytest.fixture
 def index(tmp_path):
-    store = FACTORY.open({"path": "index.db"}, root=str(tmp_path), readonly=False)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(tmp_path), readonly=False)
     write(store, {doc("a.md"): pieces("one", NEEDLE), doc("b.md"): pieces("three")})
     write(store, {doc("b.md"): None})
     write(store, {doc("c.md"): pieces("four")})
     store.close()
-    return tmp_path / "index.db"
+    return tmp_path / "index.sqlite3"
 
 
 def problems(index, *, full):
-    store = FACTORY.open({"path": "index.db"}, root=str(index.parent), readonly=True)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     found = list(store.snapshot().problems(full=full))
     store.close()
     return found
@@ -77,17 +77,23 @@ def test_damage_to_head_and_counts_is_named_at_both_levels(index, statement, nam
         ("UPDATE entry SET live = 0 WHERE entry = 1", r"entry \w{12} \(row 1\) is in use but not live"),
         ("UPDATE entry SET live = 1 WHERE entry = 3", r"entry \w{12} \(row 3\) is live without an open occurrence"),
         (
-            "UPDATE document_version SET root = zeroblob(32) WHERE version = 1",
+            "UPDATE document_version SET root = zeroblob(32) WHERE document = 1",
             r"docs:a\.md as of generation 1: its root",
         ),
-        ("UPDATE document_version SET leaves = zeroblob(64) WHERE version = 1", r"docs:a\.md .* its root"),
-        ("UPDATE document_version SET metadata = x'6d' WHERE version = 1", r"metadata of docs:a\.md .* cannot be read"),
-        ("UPDATE document_version SET seal = zeroblob(8) WHERE version = 2", r"docs:b\.md .* its occurrences"),
+        ("UPDATE document_version SET leaves = zeroblob(64) WHERE document = 1", r"docs:a\.md .* its root"),
+        (
+            "UPDATE document_version SET metadata = x'6d' WHERE document = 1",
+            r"metadata of docs:a\.md .* cannot be read",
+        ),
+        ("UPDATE document_version SET seal = zeroblob(8) WHERE document = 2", r"docs:b\.md .* its occurrences"),
         ("UPDATE occurrence SET entry = 2 WHERE occurrence = 1", r"docs:a\.md .* its occurrences are not those"),
-        ("UPDATE span SET positions = zeroblob(32) WHERE version = 1", r"docs:a\.md: its spans since generation 1"),
-        ("UPDATE span SET source_digest = zeroblob(32) WHERE version = 3", r"docs:c\.md: its spans since generation 3"),
-        ("DELETE FROM span WHERE version = 1", r"docs:a\.md .* its spans do not end where it ends"),
-        ("UPDATE document_version SET valid_to = 3 WHERE version = 2", "generation 2 was committed with 1 documents"),
+        ("UPDATE span SET positions = zeroblob(32) WHERE document = 1", r"docs:a\.md: its spans since generation 1"),
+        (
+            "UPDATE span SET source_digest = zeroblob(32) WHERE document = 3",
+            r"docs:c\.md: its spans since generation 3",
+        ),
+        ("DELETE FROM span WHERE document = 1", r"docs:a\.md .* its spans do not end where it ends"),
+        ("UPDATE document_version SET valid_to = 3 WHERE document = 2", "generation 2 was committed with 1 documents"),
         ("DELETE FROM lexical WHERE rowid = 1", "entry 1 is live and has no lexical row"),
         ("INSERT INTO lexical(rowid, body) VALUES (3, 'x')", "entry 3 is not live and has a lexical row"),
         ("DELETE FROM lexical_data WHERE id > 10", "the lexical index is damaged"),
@@ -113,7 +119,7 @@ def test_a_flipped_byte_in_a_vector_is_named_and_the_vector_is_not_given_out(ind
     row = vector_row(Piece(NEEDLE))
     flip(index, row.vector)
     assert problems(index, full=True) == ["the vector of entry 2 in vec_1_1 does not match its checksum"]
-    store = FACTORY.open({"path": "index.db"}, root=str(index.parent), readonly=True)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     reader = store.snapshot()
     assert reader.held(SPACE, [row.vector_key]) == {row.vector_key}
     assert reader.vectors(SPACE, [row.vector_key]) == {}
@@ -125,7 +131,7 @@ def test_bytes_that_are_not_utf8_are_damage_not_a_crash(index):
     at = content.index(NEEDLE.encode())
     index.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
     assert len(problems(index, full=True)) == 1
-    store = FACTORY.open({"path": "index.db"}, root=str(index.parent), readonly=True)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     with pytest.raises(StoreCorrupt, match="delete it and apply again"):
         store.snapshot().texts([Piece(NEEDLE).text_hash])
     store.close()
@@ -147,7 +153,7 @@ def test_overwritten_pages_are_named_or_refused(index):
 
 def test_damage_met_while_reading_stops_with_the_way_out(index):
     change(index, "COMMIT", "PRAGMA foreign_keys = OFF", "BEGIN", "DELETE FROM occurrence WHERE occurrence = 1")
-    store = FACTORY.open({"path": "index.db"}, root=str(index.parent), readonly=True)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     with pytest.raises(StoreCorrupt, match=r"occurrence 1 of docs:a\.md is missing.*delete it and apply again"):
         store.snapshot().chunks(doc("a.md"))
     store.close()
@@ -156,12 +162,12 @@ def test_damage_met_while_reading_stops_with_the_way_out(index):
 def test_a_damaged_recipe_stops_with_the_way_out(index):
     change(index, "UPDATE generation SET recipe = x'00'")
     with pytest.raises(StoreCorrupt, match=r"generation 3 cannot be read.*delete it"):
-        FACTORY.open({"path": "index.db"}, root=str(index.parent), readonly=True).head()
+        FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True).head()
 
 
 def test_an_exact_answer_survives_a_swarm_of_equal_vectors(tmp_path):
     """More ties than vec0 can list: the arm falls back to comparing everything."""
-    store = FACTORY.open({"path": "index.db"}, root=str(tmp_path), readonly=False)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(tmp_path), readonly=False)
     from steadlith_adapters.stores.sqlite import vectors
 
     write(store, {doc("a.md"): pieces(*(f"text {number}" for number in range(30)))})

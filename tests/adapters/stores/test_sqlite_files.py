@@ -15,7 +15,7 @@ from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, Genera
 
 
 def open_store(folder, *, readonly=False):
-    return FACTORY.open({"path": "index.db"}, root=str(folder), readonly=readonly)
+    return FACTORY.open({"path": "index.sqlite3"}, root=str(folder), readonly=readonly)
 
 
 def snapshot_of(folder):
@@ -28,13 +28,13 @@ def index(tmp_path):
     write(store, {doc("a.md"): pieces("one", "two")})
     write(store, {doc("b.md"): pieces("three")})
     store.close()
-    return tmp_path / "index.db"
+    return tmp_path / "index.sqlite3"
 
 
 @pytest.fixture
 def foreign(tmp_path):
     def make(*statements):
-        connection = apsw.Connection(str(tmp_path / "index.db"))
+        connection = apsw.Connection(str(tmp_path / "index.sqlite3"))
         for statement in statements:
             connection.execute(statement).fetchall()
         connection.close()
@@ -54,7 +54,7 @@ def read_all(folder):
 
 
 def test_a_commit_leaves_one_file(index):
-    assert [path.name for path in index.parent.iterdir()] == ["index.db"]
+    assert [path.name for path in index.parent.iterdir()] == ["index.sqlite3"]
 
 
 def test_reading_changes_no_byte_and_leaves_no_file(index):
@@ -64,7 +64,7 @@ def test_reading_changes_no_byte_and_leaves_no_file(index):
 
 
 def test_reading_an_absent_index_makes_neither_file_nor_folder(tmp_path):
-    store = FACTORY.open({"path": "deep/er/index.db"}, root=str(tmp_path), readonly=True)
+    store = FACTORY.open({"path": "deep/er/index.sqlite3"}, root=str(tmp_path), readonly=True)
     assert store.head().generation == 0
     store.snapshot().close()
     store.close()
@@ -72,12 +72,12 @@ def test_reading_an_absent_index_makes_neither_file_nor_folder(tmp_path):
 
 
 def test_opening_for_writing_creates_nothing_before_the_first_write(tmp_path):
-    store = FACTORY.open({"path": "deep/er/index.db"}, root=str(tmp_path), readonly=False)
+    store = FACTORY.open({"path": "deep/er/index.sqlite3"}, root=str(tmp_path), readonly=False)
     assert store.head().generation == 0
     assert list(tmp_path.iterdir()) == []
     assert write(store, {doc("a.md"): pieces("one")}).generation == 1
     store.close()
-    assert [path.name for path in (tmp_path / "deep/er").iterdir()] == ["index.db"]
+    assert [path.name for path in (tmp_path / "deep/er").iterdir()] == ["index.sqlite3"]
 
 
 def test_a_log_left_by_a_dead_writer_is_read(index, tmp_path):
@@ -86,11 +86,11 @@ def test_a_log_left_by_a_dead_writer_is_read(index, tmp_path):
     write(store, {doc("c.md"): pieces("four")})
     crashed = tmp_path / "crashed"
     crashed.mkdir()
-    for path in tmp_path.glob("index.db*"):
+    for path in tmp_path.glob("index.sqlite3*"):
         shutil.copy(path, crashed)
     reader.close()
     store.close()
-    assert (crashed / "index.db-wal").stat().st_size
+    assert (crashed / "index.sqlite3-wal").stat().st_size
     assert read_all(crashed) == 4
 
 
@@ -138,7 +138,7 @@ if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 try:
-    store = FACTORY.open({"path": "index.db"}, root=sys.argv[1], readonly=True)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=sys.argv[1], readonly=True)
     reader = store.snapshot()
     print(len(list(reader.documents())), len(reader.dense(SPACE, query, 5)), list(reader.problems(full=True)))
     store.close()
@@ -152,7 +152,7 @@ def sealed(index):
     """A folder that nobody may write to, outside pytest's own (which only its user may enter)."""
     folder = Path(tempfile.mkdtemp(prefix="steadlith-sealed-"))
     shutil.copy(index, folder)
-    (folder / "index.db").chmod(0o444)
+    (folder / "index.sqlite3").chmod(0o444)
     yield folder
     folder.chmod(0o700)
     shutil.rmtree(folder)
@@ -171,15 +171,15 @@ def test_a_read_only_folder_is_read_and_left_as_it_was(sealed):
 
 
 def test_a_read_only_folder_with_an_empty_log_is_read(sealed):
-    (sealed / "index.db-wal").touch()
+    (sealed / "index.sqlite3-wal").touch()
     assert read_as_nobody(sealed) == "2 3 []"
 
 
 def test_a_read_only_folder_with_commits_in_the_log_is_refused(sealed):
-    (sealed / "index.db-wal").write_bytes(b"commits")
+    (sealed / "index.sqlite3-wal").write_bytes(b"commits")
     found = read_as_nobody(sealed)
     assert found.startswith("AdapterError")
-    assert "index.db-wal holds commits" in found
+    assert "index.sqlite3-wal holds commits" in found
     assert "write access" in found
 
 
@@ -197,7 +197,7 @@ def refused(folder, error, match):
 
 @pytest.mark.parametrize("size", [1, 20, 100, 5000, 40_000])
 def test_a_file_that_is_not_sqlite_is_refused(tmp_path, size):
-    (tmp_path / "index.db").write_bytes((b"# A recipe for plum cake\n" * size)[:size])
+    (tmp_path / "index.sqlite3").write_bytes((b"# A recipe for plum cake\n" * size)[:size])
     refused(tmp_path, ForeignFile, "not a SQLite database.*store.path")
 
 
@@ -241,7 +241,7 @@ def test_a_truncated_index_is_refused(index, left):
 @pytest.mark.parametrize("made", ["empty", "no tables", "wal without tables"])
 def test_what_a_killed_first_write_leaves_is_generation_0(tmp_path, foreign, made):
     if made == "empty":
-        (tmp_path / "index.db").touch()
+        (tmp_path / "index.sqlite3").touch()
     elif made == "no tables":
         foreign("PRAGMA page_size = 16384", "VACUUM")
     else:
@@ -265,7 +265,7 @@ def test_a_write_to_a_foreign_file_changes_nothing(tmp_path, foreign):
 
 
 def test_a_folder_in_the_index_s_place_is_a_typed_error(tmp_path):
-    (tmp_path / "index.db").mkdir()
+    (tmp_path / "index.sqlite3").mkdir()
     with pytest.raises(AdapterError, match=r"index\.db"):
         open_store(tmp_path)
 
@@ -322,7 +322,7 @@ def test_numpy_loads_for_vectors_only_and_sqlite_vec_never(index):
         "import sys\n"
         "from steadlith_adapters.stores.sqlite import FACTORY\n"
         "assert 'apsw' not in sys.modules\n"
-        f"store = FACTORY.open({{'path': 'index.db'}}, root={str(index.parent)!r}, readonly=True)\n"
+        f"store = FACTORY.open({{'path': 'index.sqlite3'}}, root={str(index.parent)!r}, readonly=True)\n"
         "reader = store.snapshot()\n"
         "list(reader.documents()); reader.lexical(['one'], 5); list(reader.problems(full=True)); store.close()\n"
         "assert 'numpy' not in sys.modules\n"
@@ -347,4 +347,4 @@ def test_a_failed_snapshot_keeps_nothing_open(index):
     with pytest.raises(GenerationGone, match=r"generation 7 is not kept.*at generation 2"):
         store.snapshot(7)
     store.close()
-    assert [path.name for path in index.parent.iterdir()] == ["index.db"]
+    assert [path.name for path in index.parent.iterdir()] == ["index.sqlite3"]

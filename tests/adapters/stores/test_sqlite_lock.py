@@ -6,12 +6,12 @@ import sys
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY
-from steadlith_core.errors import LockHeld
+from steadlith_core.errors import AdapterError, LockHeld
 
 HOLD = """
 import sys
 from steadlith_adapters.stores.sqlite import FACTORY
-lock = FACTORY.lock({"path": "index.db"}, root=sys.argv[1], timeout=5, holder="apply, pid 4711 on host nine")
+lock = FACTORY.lock({"path": "index.sqlite3"}, root=sys.argv[1], timeout=5, holder="apply, pid 4711 on host nine")
 lock.acquire()
 print("held", flush=True)
 sys.stdin.read()
@@ -19,7 +19,7 @@ sys.stdin.read()
 
 
 def make_lock(folder, holder="this test", timeout=0.05):
-    return FACTORY.lock({"path": "index.db"}, root=str(folder), timeout=timeout, holder=holder)
+    return FACTORY.lock({"path": "index.sqlite3"}, root=str(folder), timeout=timeout, holder=holder)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_releasing_makes_room_and_leaves_no_name(tmp_path):
     first.release()
     second.acquire()
     second.release()
-    assert [path.name for path in tmp_path.iterdir()] == ["index.db.lock"]
+    assert [path.name for path in tmp_path.iterdir()] == ["index.sqlite3.lock"]
 
 
 def test_a_lock_not_held_releases_nothing(tmp_path):
@@ -66,13 +66,23 @@ def test_a_lock_not_held_releases_nothing(tmp_path):
 
 
 def test_an_unreadable_name_still_refuses(tmp_path, holder):
-    (tmp_path / "index.db.lock.info").write_text("not json")
+    (tmp_path / "index.sqlite3.lock.info").write_text("not json")
     with pytest.raises(LockHeld, match="it left no name"):
         make_lock(tmp_path).acquire()
 
 
 def test_the_folder_is_made_when_it_is_not_there(tmp_path):
-    lock = FACTORY.lock({"path": "deep/index.db"}, root=str(tmp_path), timeout=0, holder="h")
+    lock = FACTORY.lock({"path": "deep/index.sqlite3"}, root=str(tmp_path), timeout=0, holder="h")
     lock.acquire()
     lock.release()
     assert (tmp_path / "deep").is_dir()
+
+
+def test_a_lock_whose_name_cannot_be_written_is_given_back(tmp_path):
+    (tmp_path / "index.sqlite3.lock.info").mkdir()
+    with pytest.raises(AdapterError, match="cannot be locked"):
+        make_lock(tmp_path).acquire()
+    (tmp_path / "index.sqlite3.lock.info").rmdir()
+    lock = make_lock(tmp_path)
+    lock.acquire()
+    lock.release()

@@ -1,6 +1,7 @@
 import random
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -37,7 +38,7 @@ def test_every_position_has_one_fate(old, new):
 @given(letters, letters)
 def test_kept_pairs_ascend_on_both_sides(old, new):
     kept = diff(old, new).kept
-    assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(kept, kept[1:], strict=False))
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(kept))
 
 
 @settings(max_examples=300)

@@ -16,3 +16,4 @@ class MakeStore(Protocol):
 
     def __call__(self, name: str = "index", *, readonly: bool = False) -> Store:
         """Open it."""
+        ...

@@ -56,6 +56,14 @@ class HashEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of one text."""
+        sums = self._sums(text)
+        if not any(sums):
+            number = _number(text)
+            sums[(number >> 1) % self._dimensions] = 1
+        length = math.sqrt(sum(value * value for value in sums))
+        return vectors.pack([value / length for value in sums])
+
+    def _sums(self, text: str) -> list[int]:
         sums = [0] * self._dimensions
         numbers = [_word_number(token.lower()) for token in TOKEN.findall(text)]
         for number in numbers:
@@ -63,11 +71,7 @@ class HashEmbedder:
         for left, right in pairwise(numbers):
             number = (left * PAIR_MULTIPLIER + right) % PAIR_PRIME
             sums[(number >> 1) % self._dimensions] += PAIR_WEIGHT if number & 1 else -PAIR_WEIGHT
-        if not any(sums):
-            number = _number(text)
-            sums[(number >> 1) % self._dimensions] = 1
-        length = math.sqrt(sum(value * value for value in sums))
-        return vectors.pack([value / length for value in sums])
+        return sums
 
 
 class HashFactory:

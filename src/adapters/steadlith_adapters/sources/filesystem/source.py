@@ -14,7 +14,7 @@ from steadlith_adapters.sources.filesystem.names import document_name
 from steadlith_adapters.sources.filesystem.reading import LinkMet, read_below
 from steadlith_adapters.sources.filesystem.scope import Scope
 from steadlith_adapters.sources.filesystem.settings import read_settings
-from steadlith_adapters.sources.filesystem.walk import Walk, is_inside, resolved
+from steadlith_adapters.sources.filesystem.walk import Walk, is_within, resolved
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import FindingKind
 
@@ -57,7 +57,7 @@ class FilesystemSource:
     def _read_through_link(self, folder: Folder, name: str, path: str) -> bytes:
         root = self._settings.root
         target = resolved(os.path.join(folder.real, name))  # noqa: PTH118 -- the disk's own spelling, untouched
-        if not is_inside(target, root):
+        if target == root or not is_within(target, root):
             raise DocumentError(FindingKind.LINK_OUTSIDE, f"{path!r} is a link that leaves the source; it is not read")
         *above, last = PurePath(target).relative_to(root).parts
         if self._scope.excludes(self._enter([document_name(part) for part in above], path), last, folder=False):

@@ -127,7 +127,7 @@ class Walk:
     def _follow(self, folder: Folder, name: str, by_real: dict[str, Folder]) -> None:
         path = folder.path + document_name(name)
         target = resolved(os.path.join(folder.real, name))  # noqa: PTH118 -- the disk's own spelling, untouched
-        if not is_inside(target, self._settings.root):
+        if not is_within(target, self._settings.root):
             # What stood at this path before, a file or a folder, is not known to be gone: it may have moved out.
             self._unread += [path, path + "/"]
             self._report(
@@ -217,6 +217,6 @@ def resolved(path: str) -> str:
     return os.path.realpath(path)
 
 
-def is_inside(path: str, root: str) -> bool:
-    """Whether the real path `path` is below the real path `root`."""
-    return path.startswith(root.rstrip(os.sep) + os.sep)
+def is_within(path: str, root: str) -> bool:
+    """Whether the real path `path` is the real path `root` or below it."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)

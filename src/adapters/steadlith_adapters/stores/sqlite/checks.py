@@ -27,16 +27,18 @@ _ENTRIES_OF_VERSION = """
     SELECT o.occurrence, e.entry_hash FROM occurrence o JOIN entry e ON e.entry = o.entry
     WHERE o.valid_from <= ?1 AND o.valid_to > ?1 AND o.document = ?2 AND o.occurrence IN ({})"""
 _VERSIONS = """
-    SELECT v.version, d.source || ':' || d.path, v.document, v.valid_from, v.root, v.seal, v.metadata, v.occurrences,
+    SELECT d.source || ':' || d.path, v.document, v.valid_from, v.root, v.seal, v.metadata, v.occurrences,
            v.leaves
-    FROM document_version v JOIN document d ON d.document = v.document ORDER BY v.version"""
+    FROM document_version v JOIN document d ON d.document = v.document"""
 _SPANS = """
     SELECT d.source || ':' || d.path, s.valid_from, s.source_digest, s.positions, s.seal, length(v.leaves)
-    FROM span s JOIN document_version v ON v.version = s.version JOIN document d ON d.document = v.document"""
+    FROM span s JOIN document_version v ON v.document = s.document AND v.valid_from = s.version
+    JOIN document d ON d.document = v.document"""
 _UNSPANNED = """
     SELECT d.source || ':' || d.path, v.valid_from
     FROM document_version v JOIN document d ON d.document = v.document
-    WHERE (SELECT count(*) FROM span s WHERE s.version = v.version AND s.valid_to = v.valid_to) <> 1"""
+    WHERE (SELECT count(*) FROM span s
+           WHERE s.document = v.document AND s.version = v.valid_from AND s.valid_to = v.valid_to) <> 1"""
 _WRONG_LIVENESS = f"""
     SELECT e.entry, e.entry_hash, e.live FROM entry e
     WHERE e.live <> EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN})"""  # noqa: S608
@@ -126,16 +128,16 @@ def _entries(session: Session) -> Iterator[str]:
 
 
 def _versions(session: Session) -> Iterator[str]:
-    for version, name, document, since, root, sealed, metadata, occurrences, leaves in session.stream(_VERSIONS):
+    for name, document, since, root, sealed, metadata, occurrences, leaves in session.stream(_VERSIONS):
         what = f"{name} as of generation {since}"
         ids = session.decode(packing.unpack_ids, occurrences, f"occurrences of {what}")
         chunks = session.decode(packing.unpack_digests, leaves, f"chunk hashes of {what}")
         fields = session.decode(read_metadata, metadata, f"metadata of {what}")
         if document_root(chunks, fields) != root:
-            yield f"{what}: its root does not follow from its chunk hashes and metadata (version {version})"
+            yield f"{what}: its root does not follow from its chunk hashes and metadata"
         entries: dict[int, bytes] = dict(session.lookup(_ENTRIES_OF_VERSION, ids, since, document))
         if packing.seal(occurrences, b"".join(entries.get(each, b"") for each in ids)) != sealed:
-            yield f"{what}: its occurrences are not those that were committed (version {version})"
+            yield f"{what}: its occurrences are not those that were committed"
 
 
 def _spans(session: Session) -> Iterator[str]:

@@ -46,7 +46,9 @@ def writing(path: Path) -> Session:
         # Before anything is changed: switching a foreign file to WAL would already be a write.
         _is_initialised(session)
         session.run(f"PRAGMA page_size = {schema.PAGE_SIZE}")
-        session.run("PRAGMA journal_mode = WAL")
+        if session.value("PRAGMA journal_mode = WAL") != "wal":
+            message = f"{path}: no write-ahead log can be kept here (a network file system?); set another store.path"
+            raise AdapterError(message)  # noqa: TRY301 -- the session must be closed like after any other failure
         session.run("PRAGMA synchronous = FULL")
         session.run("PRAGMA foreign_keys = ON")
         session.run("BEGIN IMMEDIATE")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.store import SqliteStore
     from steadlith_core.ports import Settings
 
-DEFAULT_PATH = ".steadlith/index.db"
+DEFAULT_PATH = ".steadlith/index.sqlite3"
 SIDE_SUFFIXES = ("-wal", "-shm", "-journal", ".lock", ".lock.info")
 ONE_INDEX = ("alias", "collection")
 

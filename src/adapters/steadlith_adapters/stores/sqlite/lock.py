@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from steadlith_core.errors import AdapterError, LockHeld
@@ -41,6 +41,7 @@ class SqliteLock:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             lock = filelock.FileLock(self._file, thread_local=False)
             lock.acquire(timeout=self._timeout)
+            self._lock = lock
             self._write_info()
         except filelock.Timeout as error:
             message = (
@@ -49,22 +50,21 @@ class SqliteLock:
             )
             raise LockHeld(message) from error
         except OSError as error:
+            self.release()
             message = f"{self._file}: cannot be locked ({error}); check store.path and permissions"
             raise AdapterError(message) from error
-        self._lock = lock
 
     def release(self) -> None:
         """See `Lock.release`."""
         lock, self._lock = self._lock, None
         if lock:
-            self._info.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._info.unlink()
             lock.release()
 
     def _write_info(self) -> None:
-        # Renamed into place, so that whoever reads it while we hold the lock sees all of it.
-        fresh = self._info.with_name(f"{self._info.name}.{os.getpid()}")
-        fresh.write_text(json.dumps({"holder": self._holder}, ensure_ascii=False) + "\n", encoding="utf-8")
-        fresh.replace(self._info)
+        # Written in place: who reads half of it takes it for no name, and it decides nothing.
+        self._info.write_text(json.dumps({"holder": self._holder}, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def _read_holder(self) -> str:
         try:

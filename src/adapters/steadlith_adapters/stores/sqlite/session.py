@@ -65,10 +65,6 @@ class Session:
         """Rows that the last statement changed."""
         return self._connection.changes()
 
-    def inserted(self) -> int:
-        """Row id that the last statement inserted."""
-        return self._connection.last_insert_rowid()
-
     def stems(self, term: str) -> list[str]:
         """A term as the lexical table's tokenizer keeps it."""
         with border(self.path):

@@ -13,7 +13,7 @@ from steadlith_adapters.stores.sqlite import connection, generations
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_adapters.stores.sqlite.vectors import QUANTIZATION
-from steadlith_core.errors import UsageError
+from steadlith_core.errors import SteadlithError, UsageError
 from steadlith_core.ports import Capabilities
 
 if TYPE_CHECKING:
@@ -139,8 +139,13 @@ class SqliteStore:
 
     def _reader_closed(self, reader: SqliteReader, session: Session) -> None:
         self._readers.discard(reader)
-        session.run("ROLLBACK")
-        self._give_back(session)
+        try:
+            session.run("ROLLBACK")
+        except SteadlithError:
+            # SQLite ended the transaction itself (an I/O error): the connection is not worth keeping.
+            session.close()
+        else:
+            self._give_back(session)
 
     def _write_ended(self, write: SqliteTransaction) -> None:
         if self._write is write:

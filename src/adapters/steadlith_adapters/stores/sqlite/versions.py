@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.stores.sqlite import packing
 from steadlith_adapters.stores.sqlite.schema import OPEN
@@ -24,11 +24,21 @@ _INSERT_VERSION = """
     INSERT INTO document_version(document, valid_from, valid_to, root, seal, metadata, occurrences, leaves)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 _INSERT_SPAN = """
-    INSERT INTO span(version, valid_from, valid_to, source_digest, seal, positions) VALUES (?, ?, ?, ?, ?, ?)"""
+    INSERT INTO span(document, version, valid_from, valid_to, source_digest, seal, positions)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 _FIND_OPEN = """
-    SELECT v.version, v.occurrences FROM document d
+    SELECT v.document, v.valid_from, v.occurrences FROM document d
     JOIN document_version v ON v.document = d.document AND v.valid_to = ?
     WHERE d.source = ? AND d.path = ?"""
+_CLOSE_VERSION = "UPDATE document_version SET valid_to = ? WHERE document = ? AND valid_from = ?"
+_CLOSE_SPAN = "UPDATE span SET valid_to = ? WHERE document = ? AND version = ? AND valid_to = ?"
+
+
+class _Version(NamedTuple):
+    """Which row: a document's version is known by the generation it began at."""
+
+    document: int
+    since: int
 
 
 def close(session: Session, id: DocumentId, generation: int) -> int | None:  # noqa: A002
@@ -39,8 +49,8 @@ def close(session: Session, id: DocumentId, generation: int) -> int | None:  # n
     version, ids = found
     for occurrence in ids:
         session.run("INSERT OR IGNORE INTO released VALUES (?)", occurrence)
-    session.run("UPDATE document_version SET valid_to = ? WHERE version = ?", generation, version)
-    _close_span(session, version, generation)
+    session.run(_CLOSE_VERSION, generation, *version)
+    session.run(_CLOSE_SPAN, generation, *version, OPEN)
     return len(ids)
 
 
@@ -66,7 +76,7 @@ def open(session: Session, version: DocumentVersion, ids: Sequence[int], generat
         packing.pack_digests(placement.chunk_hash for placement in version.placements),
     )
     spans = [placement.span for placement in version.placements]
-    _open_span(session, session.inserted(), version.source_digest, spans, generation)
+    _open_span(session, _Version(document, generation), version.source_digest, spans, generation)
 
 
 def respan(
@@ -85,7 +95,7 @@ def respan(
     if len(ids) != len(spans):
         message = f"{id} has {len(ids)} chunks, got {len(spans)} spans"
         raise AdapterError(message)
-    _close_span(session, version, generation)
+    session.run(_CLOSE_SPAN, generation, *version, OPEN)
     _open_span(session, version, source_digest, spans, generation)
 
 
@@ -95,19 +105,17 @@ def _document(session: Session, id: DocumentId) -> int:  # noqa: A002
     return number
 
 
-def _open_version(session: Session, id: DocumentId) -> tuple[int, tuple[int, ...]] | None:  # noqa: A002
+def _open_version(session: Session, id: DocumentId) -> tuple[_Version, tuple[int, ...]] | None:  # noqa: A002
     row = session.one(_FIND_OPEN, OPEN, id.source, id.path)
     if row is None:
         return None
-    version, packed = row
-    return version, session.decode(packing.unpack_ids, packed, f"occurrences of {id}")
+    document, since, packed = row
+    return _Version(document, since), session.decode(packing.unpack_ids, packed, f"occurrences of {id}")
 
 
-def _close_span(session: Session, version: int, generation: int) -> None:
-    session.run("UPDATE span SET valid_to = ? WHERE version = ? AND valid_to = ?", generation, version, OPEN)
-
-
-def _open_span(session: Session, version: int, source_digest: Digest, spans: Sequence[Span], generation: int) -> None:
+def _open_span(
+    session: Session, version: _Version, source_digest: Digest, spans: Sequence[Span], generation: int
+) -> None:
     positions = packing.pack_spans(spans)
     seal = packing.seal(source_digest, positions)
-    session.run(_INSERT_SPAN, version, generation, OPEN, source_digest, seal, positions)
+    session.run(_INSERT_SPAN, *version, generation, OPEN, source_digest, seal, positions)

@@ -1,0 +1,111 @@
+"""A folder of documents with an index over it, driven through the Python API."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import steadlith
+
+CONFIG = """
+[sources.docs]
+path = "docs"
+{source}
+[chunking]
+policy = "structural"
+min_tokens = 16
+max_tokens = 48
+[embedding]
+embedder = "hash"
+dimensions = 32
+{embedding}
+{rest}
+"""
+
+
+class Site:
+    """`docs/` and its index. Every call opens the index anew, as a new process would."""
+
+    def __init__(self, root: Path, **tables):
+        self.root = root
+        self.docs = root / "docs"
+        self.docs.mkdir(parents=True)
+        self.configure(**tables)
+
+    def configure(self, source="", embedding="", rest=""):
+        text = CONFIG.format(source=source, embedding=embedding, rest=rest)
+        (self.root / "steadlith.toml").write_text(text, "utf-8")
+
+    def write(self, path, content):
+        place = self.docs / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return place
+
+    def open(self):
+        return steadlith.open(self.root)
+
+    def plan(self):
+        return self.open().plan()
+
+    def apply(self, plan=None, **options):
+        return self.open().apply(plan or self.plan(), **options)
+
+    def files(self):
+        """Every file below the root but the documents: name -> (bytes, mtime)."""
+        return {
+            str(path.relative_to(self.root)): (path.read_bytes(), path.stat().st_mtime_ns)
+            for path in sorted(self.root.rglob("*"))
+            if path.is_file() and self.docs not in path.parents
+        }
+
+    def hits(self, query="alpha", limit=50):
+        return self.open().search(query, limit=limit).hits
+
+
+def article(name, sections=4, word="alpha"):
+    """A Markdown document of several chunks, each with words of its own."""
+    return "".join(
+        f"# {name} {number}\n\n"
+        + " ".join(f"{word} {name} {number} sentence {step} about topic{number * step}." for step in range(1, 6))
+        + "\n\n"
+        for number in range(1, sections + 1)
+    )
+
+
+@pytest.fixture
+def site_at():
+    """Make a site in a folder of your own choice."""
+    return Site
+
+
+@pytest.fixture
+def make_site(tmp_path):
+    def make(name="site", **tables):
+        return Site(tmp_path / name, **tables)
+
+    return make
+
+
+@pytest.fixture
+def site(make_site):
+    return make_site()
+
+
+@pytest.fixture(name="article", scope="session")
+def article_fixture():
+    return article
+
+
+@pytest.fixture
+def settled(site):
+    """A site with three documents, applied."""
+    for name in ("one", "two", "three"):
+        site.write(f"{name}.md", article(name))
+    site.apply()
+    return site
+
+
+def touch_all(folder: Path, when=1_700_000_000):
+    for path in folder.rglob("*"):
+        os.utime(path, (when, when))

@@ -1,0 +1,124 @@
+"""A plan file is a claim (invariant 13): forged ones are refused before the first write."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from steadlith_core.digest import Digest, hash_fields, hasher
+from steadlith_core.errors import PlanFileError, PlanRejected, PlanStale
+from steadlith_core.planning.plan import DocumentChange, Fate
+from steadlith_core.planning.planfile import dump, load
+from steadlith_core.planning.steps import Add, Delete, Reason
+from steadlith_core.records import DocumentId
+
+ANY = Digest(b"\x05" * 32)
+
+
+@pytest.fixture
+def edited(settled, article):
+    settled.write("one.md", article("one") + "\nA new paragraph with alpha in it.\n")
+    return settled
+
+
+def refused(site, plan, kind=(PlanRejected, PlanStale)):
+    before = {name: data for name, (data, _) in site.files().items() if "lock" not in name}
+    with pytest.raises(kind) as raised:
+        site.apply(load(dump(plan)))
+    assert {name: data for name, (data, _) in site.files().items() if "lock" not in name} == before
+    assert raised.value.exit_code == 5
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret.md", "/etc/passwd", "a/../../secret.md", "link.md", ".steadlith/index.sqlite3", "no.md"]
+)
+def test_an_id_outside_the_sources_is_refused(edited, path):
+    (edited.root / "secret.md").write_text("secret alpha\n", "utf-8")
+    (edited.docs / "link.md").symlink_to(edited.root / "secret.md")
+    honest = edited.plan()
+    forged = DocumentChange(
+        DocumentId("docs", path), Fate.ADDED, None, ANY, 0, (Add(0, ANY, ANY, 3, True, Reason.NEW_DOCUMENT),)
+    )
+    message = refused(edited, replace(honest, changes=(*honest.changes, forged)))
+    assert path in message
+
+
+def test_a_source_that_the_configuration_does_not_name_is_refused(edited):
+    honest = edited.plan()
+    change = replace(honest.changes[0], id=DocumentId("other", "one.md"))
+    assert "other:one.md" in refused(edited, replace(honest, changes=(*honest.changes, change)))
+
+
+def test_a_hidden_delete_is_refused(edited):
+    honest = edited.plan()
+    hidden = DocumentChange(
+        DocumentId("docs", "two.md"), Fate.REMOVED, None, None, 0, (Delete(0, ANY, Reason.DOCUMENT_VANISHED),)
+    )
+    assert "docs:two.md" in refused(edited, replace(honest, changes=(*honest.changes, hidden)))
+
+
+def test_a_step_more_or_less_is_refused(edited):
+    honest = edited.plan()
+    change = honest.changes[0]
+    fewer = replace(change, steps=change.steps[1:], kept=change.kept + 1)
+    more = replace(change, steps=(*change.steps, Delete(0, ANY, Reason.TEXT_GONE)))
+    for forged in (fewer, more):
+        assert "do not follow" in refused(edited, replace(honest, changes=(forged,)), PlanRejected)
+
+
+def test_another_text_under_an_honest_position_is_refused(edited):
+    honest = edited.plan()
+    steps = tuple(replace(step, chunk_hash=ANY) if isinstance(step, Add) else step for step in honest.changes[0].steps)
+    refused(edited, replace(honest, changes=(replace(honest.changes[0], steps=steps),)), PlanRejected)
+
+
+@pytest.mark.parametrize("field", ["corpus_root", "state_root", "documents", "chunks"])
+def test_another_target_is_refused(edited, field):
+    honest = edited.plan()
+    value = ANY if field.endswith("root") else 99
+    refused(edited, replace(honest, target=replace(honest.target, **{field: value})), PlanRejected)
+
+
+@pytest.mark.parametrize("field", ["lineage", "generation", "state_root"])
+def test_another_base_is_stale(edited, field):
+    honest = edited.plan()
+    value = {"lineage": "other", "generation": 7, "state_root": ANY}[field]
+    refused(edited, replace(honest, base=replace(honest.base, **{field: value})), PlanStale)
+
+
+def test_another_recipe_or_configuration_is_stale(edited):
+    honest = edited.plan()
+    refused(edited, replace(honest, config_digest=ANY), PlanStale)
+    refused(edited, replace(honest, recipe=replace(honest.recipe, template_id="evil/1")), PlanStale)
+
+
+def test_looser_limits_in_a_file_count_for_nothing(settled):
+    from steadlith_core.errors import GuardRefused
+
+    for name in ("one", "two", "three"):
+        (settled.docs / f"{name}.md").unlink()
+    honest = settled.plan()
+    assert honest.tripped
+    with pytest.raises(GuardRefused):
+        settled.apply(load(dump(replace(honest, tripped=()))))
+    assert settled.open().head().documents == 3
+
+
+def test_an_edited_file_is_refused_by_its_checksum_and_a_resealed_one_by_its_steps(edited):
+    body = json.loads(dump(edited.plan()))
+    body["changes"][0]["steps"] = []
+    with pytest.raises(PlanFileError, match="changed after it was written"):
+        load(json.dumps(body))
+    body.pop("checksum")
+    compact = json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
+    resealed = load(json.dumps({**body, "checksum": str(hasher("plan")(compact))}))
+    with pytest.raises(PlanRejected):
+        edited.apply(resealed)
+
+
+def test_a_forged_rest_digest_or_cost_changes_nothing_that_is_done(edited):
+    honest = edited.plan()
+    cheap = replace(honest, cost=replace(honest.cost, tokens=0, amount="0"), rest_digest=hash_fields("x"))
+    done = edited.apply(cheap)
+    assert done.embedded == honest.cost.embeddings
