@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_core import canon
 from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.records import IDENTITY_SCHEMA, Head
 from steadlith_core.state.trie import EMPTY_TRIE_ROOT
 from steadlith_core.text.canonical import NORMALIZER_ID
 
 if TYPE_CHECKING:
+    from steadlith_core import canon
     from steadlith_core.records import Recipe, Space
 
 

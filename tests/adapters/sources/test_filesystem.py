@@ -116,7 +116,7 @@ class TestSettings:
     def test_formats_follow_the_suffix_and_the_table_of_the_configuration(self, tmp_path):
         put(tmp_path, "a.MD", "b.rst", "c.py", "d", "e.tpl", "f.d.tpl", "g.unknown", "old/h.md", "Makefile", ".hidden")
         formats = {".tpl": "markdown", ".d.TPL": "code", "old/": "text"}
-        listing = source(tmp_path, formats=formats).list()
+        listing = source(tmp_path, formats=formats, hidden=True).list()
         assert {entry.path: entry.format for entry in listing.entries} == {
             ".hidden": Format.TEXT,
             "Makefile": Format.CODE,
@@ -401,3 +401,12 @@ except SourceError as error:
         for thread in threads:
             thread.join()
         assert failures == []
+
+
+def test_hidden_files_and_folders_are_out_of_scope_unless_asked_for(tmp_path):
+    put(tmp_path, ".env", ".cache/a.md", "docs/.draft.md", "docs/b.md")
+    assert [entry.path for entry in source(tmp_path).list().entries] == ["docs/b.md"]
+    hidden = source(tmp_path, hidden=True)
+    assert [entry.path for entry in hidden.list().entries] == [".cache/a.md", ".env", "docs/.draft.md", "docs/b.md"]
+    with pytest.raises(DocumentError):
+        source(tmp_path).read(".env")

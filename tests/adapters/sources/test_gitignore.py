@@ -34,7 +34,10 @@ def seen_by_git(root):
 
 
 def seen_by_us(root, **settings):
-    return [entry.path for entry in FACTORY.build("docs", settings, root=str(root), private=()).list().entries]
+    return [
+        entry.path
+        for entry in FACTORY.build("docs", {"hidden": True, **settings}, root=str(root), private=()).list().entries
+    ]
 
 
 def make_random_tree(root, chance):

@@ -1,6 +1,7 @@
 """Which paths below the root are documents: asked by the walk and by every read, so that both agree.
 
 1. `.git`, `.steadlith` and our own files with their side files are never in scope, whatever a pattern says.
+   Nor is a name that begins with a dot, unless `hidden` is set: such files hold settings and secrets, not documents.
 2. A file is in scope if `include` names it or a folder above it, and neither `exclude` nor a `.gitignore` does.
 3. An excluded folder is not entered; nothing below it can come back.
 4. The root itself is never ignored: whoever names a folder means it.
@@ -91,8 +92,10 @@ class Scope:
         return included and not self.excludes(folder, name, folder=False)
 
     def excludes(self, parent: Folder, name: str, *, folder: bool) -> bool:
-        """Whether `name` in `parent` is ours, excluded or ignored."""
+        """Whether `name` in `parent` is ours, hidden, excluded or ignored."""
         if name.casefold() in PROTECTED or self._is_ours(parent.real, name):
+            return True
+        if name.startswith(".") and not self._settings.hidden:
             return True
         path = parent.path + document_name(name)
         if self._settings.exclude.decide(path, folder=folder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.settings import Table
 from steadlith_adapters.sources.filesystem.formats import Formats
 from steadlith_adapters.sources.filesystem.rules import Rules
+from steadlith_core.errors import ConfigError
 from steadlith_core.records import Format
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.ports import Settings
 
-KEYS = ("path", "include", "exclude", "gitignore", "formats", "max_file_bytes")
+KEYS = ("path", "include", "exclude", "hidden", "gitignore", "formats", "max_file_bytes")
 MAX_FILE_BYTES = 64 * 1024 * 1024
 LARGEST_MAX_FILE_BYTES = 2**40
 
@@ -29,6 +32,7 @@ class FolderSettings:
     root: str
     include: Rules
     exclude: Rules
+    hidden: bool
     gitignore: bool
     formats: Formats
     max_file_bytes: int
@@ -39,6 +43,10 @@ def read_settings(name: str, settings: Settings, *, root: str, private: Sequence
     """Check `settings` of the source `name`; `root` is the folder that a relative path starts from."""
     table = Table(f"source {name!r}", settings)
     table.only(*KEYS)
+    if os.fsencode("é") != "é".encode():
+        # Names would be read by the locale, so the same folder would have other document ids elsewhere.
+        message = f"file names are read as {sys.getfilesystemencoding()} here; set PYTHONUTF8=1 in the environment"
+        raise ConfigError(message)
     given = table.text("path", ".")
     folder = Path(root, given)
     if not folder.is_dir():
@@ -49,6 +57,7 @@ def read_settings(name: str, settings: Settings, *, root: str, private: Sequence
         root=str(folder.resolve()),
         include=_rules(table, "include", ("**",)),
         exclude=_rules(table, "exclude", ()),
+        hidden=table.flag("hidden", default=False),
         gitignore=table.flag("gitignore", default=True),
         formats=_formats(table),
         max_file_bytes=table.integer("max_file_bytes", MAX_FILE_BYTES, least=1, most=LARGEST_MAX_FILE_BYTES),
