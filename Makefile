@@ -3,7 +3,7 @@ PYTHON ?= python3
 DOCS ?= docs
 VENV := .venv
 BIN := $(VENV)/bin
-CODE := src conformance/src tests benchmarks scripts docs/conftest.py conftest.py
+CODE := src conformance/src tests benchmarks scripts conftest.py
 
 .PHONY: demo test test-all check wheel bench format clean
 

@@ -1,12 +1,81 @@
-"""README.md and docs/ run as tests: every `>>>` in them must be true today."""
+"""README.md and docs/ run as tests: every `>>>` and every `$` in them must be true today.
 
-from doctest import ELLIPSIS
+A ```python block runs as a program, a ```console block runs its `$` commands, both in a folder of the page's own that
+starts with a copy of docs/examples. What a command prints, and `[exit N]` for a code other than 0, must be what stands
+below it (`...` matches anything).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from doctest import ELLIPSIS, OutputChecker
+from pathlib import Path
 
 from sybil import Sybil
-from sybil.parsers.markdown import PythonCodeBlockParser
+from sybil.parsers.markdown import CodeBlockParser
 from sybil.parsers.rest import DocTestParser
 
+ROOT = Path(__file__).parent
+
+
+def commands(block):
+    """(command, expected output) pairs of a console block."""
+    for piece in ("\n" + block).split("\n$ ")[1:]:
+        command, _, expected = piece.partition("\n")
+        yield command, expected.rstrip("\n")
+
+
+def run(command, folder):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607 -- the documentation is written for a shell
+        cwd=folder,
+        env={**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout.rstrip("\n") + (f"\n[exit {done.returncode}]" if done.returncode else "")
+
+
+def evaluate_console(example):
+    for command, expected in commands(example.parsed):
+        printed = run(command, example.namespace["folder"])
+        if not OutputChecker().check_output(expected + "\n", printed.strip("\n") + "\n", ELLIPSIS):
+            return f"$ {command}\nexpected:\n{expected}\nprinted:\n{printed}"
+    return None
+
+
+def evaluate_python(example):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", example.parsed],
+        cwd=example.namespace["folder"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr or None
+
+
+def setup(namespace):
+    namespace["folder"] = Path(tempfile.mkdtemp()) / "work"
+    shutil.copytree(ROOT / "docs" / "examples", namespace["folder"])
+
+
+def teardown(namespace):
+    shutil.rmtree(namespace["folder"].parent)
+
+
 pytest_collect_file = Sybil(
-    parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS), DocTestParser(optionflags=ELLIPSIS)],
-    patterns=["README.md", "docs/*.md"],
+    parsers=[
+        DocTestParser(optionflags=ELLIPSIS),
+        CodeBlockParser(language="console", evaluator=evaluate_console),
+        CodeBlockParser(language="python", evaluator=evaluate_python),
+    ],
+    patterns=["README.md", "docs/*.md", "docs/adapters/*.md"],
+    setup=setup,
+    teardown=teardown,
 ).pytest()

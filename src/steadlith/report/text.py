@@ -36,6 +36,15 @@ Line: TypeAlias = "tuple[str, str]"
 """A style (empty for none) and the words of one line."""
 
 STYLES = {"+": "green", ">": "cyan", "~": "yellow", "-/+": "magenta", "=": "blue", "-": "red"}
+VERBS = {
+    "add": "add",
+    "move": "move",
+    "update": "update",
+    "reembed": "re-embed",
+    "rekey": "rekey",
+    "delete": "delete",
+}
+ALWAYS_COUNTED = {"add", "delete"}
 LISTED_STEPS = 20
 LISTED_FINDINGS = 10
 SNIPPET_LINES = 4
@@ -87,15 +96,15 @@ def _change(change: DocumentChange, *, listed: bool) -> Iterator[Line]:
     name = clean(str(change.id))
     if change.origin:
         name = f"{clean(str(change.origin))} -> {name}"
-    counts = ", ".join(_counts(change))
+    counts = ", ".join(_counts(change, steps=not listed))
     yield STYLES[glyph], f"{glyph} {name}" + (f"  ({counts})" if counts else "")
     if listed:
         for step in change.steps:
             yield STYLES[GLYPHS[type(step)]], f"    {GLYPHS[type(step)]} {_step(step)}"
 
 
-def _counts(change: DocumentChange) -> Iterator[str]:
-    for kind, name in NAMES.items():
+def _counts(change: DocumentChange, *, steps: bool) -> Iterator[str]:
+    for kind, name in NAMES.items() if steps else ():
         count = sum(isinstance(step, kind) for step in change.steps)
         if count:
             yield f"{count} {name}"
@@ -126,17 +135,12 @@ def _totals(planned: Plan) -> str:
     counts = planned.counts
     free = sum(isinstance(step, Add) and not step.paid for change in planned.changes for step in change.steps)
     parts = [
-        f"{counts['add']:,} to add ({free:,} cached)",
-        f"{counts['move']:,} to move",
-        f"{counts['update']:,} to update",
-        f"{counts['reembed']:,} to re-embed",
-        f"{counts['rekey']:,} to rekey",
-        f"{counts['delete']:,} to delete",
+        f"{counts[name]:,} to {verb}" + (f" ({free:,} cached)" if name == "add" else "")
+        for name, verb in VERBS.items()
+        if counts[name] or name in ALWAYS_COUNTED
     ]
-    documents = len(planned.changes)
-    return (
-        f"Plan: {', '.join(parts)}; {counts['keep']:,} kept. Documents: {documents:,} of {planned.target.documents:,}."
-    )
+    documents = f"{len(planned.changes):,} of {planned.target.documents:,} documents"
+    return f"Plan: {', '.join(parts)}; {counts['keep']:,} kept ({documents})."
 
 
 def embeddings(cost: Cost) -> str:

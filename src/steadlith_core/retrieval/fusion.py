@@ -46,5 +46,7 @@ def additive(dense: Sequence[ArmHit], lexical: Sequence[ArmHit], backfilled: Map
 
 
 def _share(score: float | None, best: float) -> float:
-    """A score as a share of its arm's best. Where the best is not positive, the arm has no opinion."""
-    return score / best if score is not None and best > 0.0 else 0.0
+    """A score as a share of its arm's best, from 0 to 1. A cosine below zero says nothing for its entry, and must
+    not grow when the best one is small.
+    """
+    return max(score, 0.0) / best if score is not None and best > 0.0 else 0.0

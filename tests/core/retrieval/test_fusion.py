@@ -22,6 +22,11 @@ def test_an_arm_without_a_positive_score_has_no_opinion():
     assert [hit.score for hit in additive([ArmHit(1, -0.2)], [], {})] == [0.0]
 
 
+def test_a_negative_cosine_takes_nothing_from_what_the_words_say():
+    fused = additive([ArmHit(1, 0.01), ArmHit(2, -0.5)], [ArmHit(2, 1.0), ArmHit(3, 0.9)], {3: -0.9})
+    assert [(hit.entry, hit.score) for hit in fused] == [(1, 1.0), (2, 1.0), (3, 0.9)]
+
+
 @given(arms, arms, st.randoms(use_true_random=False))
 def test_the_order_is_total_and_does_not_depend_on_input_order(dense, lexical, rng):
     first = additive(dense, lexical, {})

@@ -1,0 +1,40 @@
+"""The command line in process: arguments in, (exit code, stdout, stderr) out."""
+
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from steadlith.cli.main import main
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["steadlith", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        out, err = capsys.readouterr()
+        return Ran(stopped.value.code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path, cli):
+    """A folder with two documents and a configuration, nothing applied."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Apples\n\nApples are red or green.\n\n# Pears\n\nPears are sweet.\n", "utf-8")
+    (docs / "b.md").write_text("# Bridges\n\nBridges cross rivers.\n", "utf-8")
+    assert cli("init", "--embedder", "hash").code == 0
+    return tmp_path

@@ -1,0 +1,301 @@
+"""The commands as a user types them: what is printed where, and the exit codes of docs/cli.md."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from steadlith_core.digest import Digest
+
+
+def document(ran, kind):
+    value = json.loads(ran.out)
+    assert value["kind"] == kind
+    assert value["format_version"] == "1.0"
+    assert ran.out.count("\n") == 1
+    return value
+
+
+def test_the_whole_story(cli, folder):
+    planned = cli("plan")
+    assert planned.code == 0
+    assert "+ docs:a.md" in planned.out
+    assert "2 to add (0 cached)" in planned.out
+    assert "no charge (local model)" in planned.out
+    assert planned.err == ""
+    assert cli("apply", "--yes").code == 0
+    unchanged = cli("plan")
+    assert (unchanged.code, unchanged.out) == (0, "No changes. The index matches the sources.\n")
+    found = cli("search", "sweet pears", "-k", "1")
+    assert "docs:a.md:1-7" in found.out
+    verified = cli("verify")
+    assert verified.code == 0
+    assert verified.out.startswith("OK: generation 1, 2 documents, 2 chunks")
+
+
+@pytest.mark.parametrize(("changed", "flag", "code"), [(True, True, 2), (True, False, 0), (False, True, 0)])
+def test_detailed_exitcode_tells_changes(cli, folder, changed, flag, code):
+    if not changed:
+        cli("apply", "--yes")
+    assert cli("plan", *(["--detailed-exitcode"] if flag else [])).code == code
+
+
+def test_a_plan_goes_to_a_file_is_shown_and_applied_without_a_question(cli, folder):
+    written = cli("plan", "--out", "p.json")
+    assert written.code == 0
+    assert "steadlith apply p.json" in written.err
+    assert cli("show", "p.json").out == written.out
+    assert document(cli("show", "p.json", "--json"), "steadlith-plan") == json.loads((folder / "p.json").read_text())
+    assert cli("apply", "p.json").code == 0
+    again = cli("apply", "p.json")
+    assert (again.code, again.out) == (0, "Already applied as generation 1. Nothing to do.\n")
+    assert document(cli("apply", "p.json", "--json"), "steadlith-apply")["already_applied"] is True
+
+
+def test_a_stale_plan_exits_5_and_says_which_document(cli, folder):
+    cli("plan", "--out", "p.json")
+    (folder / "docs" / "a.md").write_text("# Other\n", "utf-8")
+    ran = cli("apply", "p.json")
+    assert ran.code == 5
+    assert "docs:a.md: changed since the plan was made; plan again" in ran.err
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"kind": "steadlith-plan"}', "\x00"])
+def test_a_file_that_is_no_plan_exits_1(cli, folder, content):
+    (folder / "p.json").write_text(content, "utf-8")
+    ran = cli("apply", "p.json")
+    assert ran.code == 1
+    assert "plan file" in ran.err
+
+
+def test_an_edited_plan_exits_1_before_anything_is_written(cli, folder):
+    cli("plan", "--out", "p.json")
+    text = (folder / "p.json").read_text("utf-8")
+    (folder / "p.json").write_text(text.replace('"docs"', '"other"'), "utf-8")
+    assert cli("apply", "p.json").code == 1
+    assert json.loads(cli("status", "--json").out)["generation"] == 0
+
+
+def test_apply_without_a_terminal_needs_yes(cli, folder):
+    ran = cli("apply")
+    assert ran.code == 3
+    assert "pass --yes" in ran.err
+    assert "+ docs:a.md" in ran.out  # the plan is shown all the same
+    assert document(cli("apply", "--json"), "steadlith-error")["exit_code"] == 3
+    assert document(cli("apply", "--json", "--yes"), "steadlith-apply")["embedded"] == 2
+
+
+def test_apply_with_nothing_to_do_asks_nothing(cli, folder):
+    cli("apply", "--yes")
+    ran = cli("apply")
+    assert (ran.code, ran.out) == (0, "No changes. The index matches the sources.\n")
+    assert document(cli("apply", "--json"), "steadlith-apply")["generation"] == 1
+
+
+def at_a_terminal(folder, answer):
+    """Run `steadlith apply` on a pseudo-terminal and type `answer`."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", "from steadlith.cli import main; main()", "apply"],
+        cwd=folder,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
+        close_fds=True,
+    ) as child:
+        os.close(slave)
+        os.write(master, answer.encode() + b"\n")
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:  # the child closed its side
+                break
+            if not data:
+                break
+            seen += data
+        code = child.wait(timeout=30)
+    os.close(master)
+    return code, seen.decode()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3), ("", 3)])
+def test_apply_asks_on_a_terminal(cli, folder, answer, code):
+    ended, seen = at_a_terminal(folder, answer)
+    assert "Apply this plan?" in seen
+    assert ended == code
+    assert json.loads(cli("status", "--json").out)["generation"] == (1 if code == 0 else 0)
+
+
+def test_a_guard_exits_3_prints_the_plan_and_names_the_flag(cli, folder):
+    cli("apply", "--yes")
+    for path in (folder / "docs").iterdir():
+        path.unlink()
+    planned = cli("plan", "--out", "p.json", "--detailed-exitcode")
+    assert planned.code == 3
+    assert "- docs:a.md" in planned.out
+    assert "--allow-empty" in planned.out
+    assert (folder / "p.json").exists()
+    refused = cli("apply", "--yes")
+    assert refused.code == 3
+    assert "would go from 2 documents to none" in refused.err
+    assert cli("apply", "p.json").code == 3
+    assert cli("apply", "p.json", "--allow-empty").code == 0
+
+
+def test_status_has_what_a_script_needs(cli, folder):
+    assert "steadlith plan" in cli("status").out
+    before = document(cli("status", "--json"), "steadlith-status")
+    assert (before["generation"], before["lineage"], before["spaces"]) == (0, None, [])
+    cli("apply", "--yes")
+    after = document(cli("status", "--json"), "steadlith-status")
+    assert (after["generation"], after["documents"], after["chunks"]) == (1, 2, 2)
+    for root in ("corpus_root", "state_root"):
+        Digest.parse(after[root])
+    assert after["spaces"][0]["dimensions"] == 256
+
+
+def test_verify_compares_with_pinned_roots(cli, folder):
+    cli("apply", "--yes")
+    status = json.loads(cli("status", "--json").out)
+    assert cli("verify", "--root", status["corpus_root"], "--state-root", status["state_root"]).code == 0
+    other = "b3:" + "0" * 64
+    ran = cli("verify", "--root", other)
+    assert ran.code == 2
+    assert f"expected {other}" in ran.out
+    found = document(cli("verify", "--state-root", other, "--json"), "steadlith-verification")
+    assert found["ok"] is False
+    assert cli("verify", "--root", "sha256:abc").code == 64
+
+
+def test_search_prints_spans_and_json(cli, folder):
+    cli("apply", "--yes")
+    (hit, *_) = document(cli("search", "bridges", "--json"), "steadlith-answer")["hits"]
+    assert hit["document"] == {"source": "docs", "path": "b.md"}
+    assert hit["headings"] == ["Bridges"]
+    source = (folder / "docs" / "b.md").read_bytes()
+    assert source[hit["span"]["start"] : hit["span"]["end"]].decode() == hit["text"]
+    assert hit["lexical"] > 0
+    assert cli("search", "").out == "No hits.\n"
+    assert cli("search", "x", "--limit", "0").code == 64
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["nonsense"], ["plan", "--nope"], ["show"], ["search"], ["apply", "--lock-timeout", "soon"], ["plan", "extra"]],
+)
+def test_usage_errors_exit_64(cli, folder, arguments):
+    ran = cli(*arguments)
+    assert ran.code == 64
+    assert ran.err.startswith("Error: ")
+    with_json = cli(*arguments, "--json")
+    assert with_json.code == 64
+    assert json.loads(with_json.out)["exit_code"] == 64
+
+
+@pytest.mark.parametrize("command", [["plan"], ["apply"], ["status"], ["search", "x"], ["verify"]])
+def test_without_a_configuration_every_command_says_how_to_get_one(cli, command):
+    ran = cli(*command)
+    assert ran.code == 1
+    assert "steadlith init" in ran.err
+    assert json.loads(cli(*command, "--json").out)["error"] == "ConfigError"
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ('embedder = "gpt-9"', ["'gpt-9'", "hash", "use"]),
+        ('embedder = "hash"\nmodel = "x"', ["'model'", "dimensions"]),
+    ],
+)
+def test_an_unknown_adapter_or_setting_names_the_choices(cli, folder, line, parts):
+    text = (folder / "steadlith.toml").read_text("utf-8").replace('embedder = "hash"', line)
+    (folder / "steadlith.toml").write_text(text, "utf-8")
+    ran = cli("plan")
+    assert ran.code == 1
+    for part in parts:
+        assert part in ran.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("max_tokens = 512", "max_tokens = 200", ["max_tokens", "200"]),
+        ('policy = "structural"', 'policy = "magic"', ["chunking.policy", "'magic'", "structural"]),
+        ('type = "sqlite"', 'type = "redis"', ["'redis'", "sqlite"]),
+        ('path = "docs"', 'path = "nowhere"', ["'nowhere'", "does not exist"]),
+    ],
+)
+def test_impossible_settings_name_key_value_and_rule(cli, folder, old, new, parts):
+    text = (folder / "steadlith.toml").read_text("utf-8").replace(old, new)
+    (folder / "steadlith.toml").write_text(text, "utf-8")
+    ran = cli("plan")
+    assert ran.code == 1
+    for part in parts:
+        assert part in ran.err
+
+
+def test_control_characters_of_a_document_never_reach_the_terminal(cli, folder):
+    evil = "\x1b[31mred\x1b[0m \x07bell \u202eflip"
+    (folder / "docs" / "e\x1b[2Jvil.md").write_text(f"# {evil}\n\nevil words {evil}\n", "utf-8")
+    (folder / "docs" / "bad\x07.md").write_bytes(b"\xff")
+    for command in (
+        ["plan"],
+        ["apply", "--yes"],
+        ["search", "evil words"],
+        ["plan", "--json"],
+        ["search", "evil", "--json"],
+    ):
+        ran = cli(*command)
+        assert not set("\x1b\x07\u202e") & set(ran.out + ran.err), command
+        assert ran.code == 0
+
+
+def test_colours_only_on_a_terminal_and_never_with_no_color(cli, folder):
+    assert "\x1b" not in cli("plan").out
+
+
+def test_out_into_a_folder_that_is_not_there_is_an_error_and_leaves_nothing(cli, folder):
+    ran = cli("plan", "--out", "nowhere/p.json")
+    assert ran.code == 64
+    assert "nowhere" in ran.err
+
+
+def test_help_shows_the_exit_codes_and_every_command(cli):
+    ran = cli("--help")
+    assert ran.code == 0
+    assert "130  interrupted" in ran.out
+    for command in ("init", "plan", "show", "apply", "status", "search", "verify"):
+        assert f"  {command} " in ran.out
+
+
+def test_the_help_imports_no_heavy_library():
+    code = (
+        "import sys; sys.argv = ['steadlith', '--help']\n"
+        "from steadlith.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'rich', 'apsw', 'yaml', 'filelock', 'concurrent.futures', 'tomllib', 'importlib.metadata'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_importing_the_core_imports_no_numpy():
+    code = "import sys, steadlith_core; print('numpy' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "False"
+
+
+def test_init_says_what_it_chose_and_why_and_refuses_to_overwrite(cli, tmp_path):
+    ran = cli("init", "--embedder", "hash", "--json")
+    made = document(ran, "steadlith-init")
+    assert (made["embedder"], made["why"]) == ("hash", "you chose it")
+    again = cli("init")
+    assert again.code == 64
+    assert "--force" in again.err
+    forced = cli("init", "--force")
+    assert "Embedder: use (installed;" in forced.out or "Embedder: hash (finds the same words" in forced.out

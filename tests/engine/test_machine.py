@@ -1,0 +1,450 @@
+"""A long random life: whatever is done to the folder, the files and the runs, the index is what its sources say.
+
+The model is a dictionary: path -> the bytes that the index was made from. Every expectation comes from it, from the
+bytes on disk and from the rules of docs/plan.md and docs/apply.md, never from what the index says about itself.
+"""
+
+import os
+import re
+import shutil
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count, pairwise
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from steadlith import hands
+from steadlith_core.applying import effects as fx
+from steadlith_core.errors import PlanRejected, PlanStale
+from steadlith_core.planning.plan import Fate
+from steadlith_core.planning.planfile import dump, load, plan_digest
+from steadlith_core.planning.wanted import want
+from steadlith_core.records import DocumentId, FindingKind, Format
+from steadlith_core.state.identity import source_digest
+from steadlith_core.state.roots import corpus_root
+from steadlith_core.state.trie import document_key, trie_root
+from steadlith_core.text.canonical import fragment
+
+EVERYTHING = ("--allow-removals", "--allow-empty", "--allow-model-change", "--allow-cost")
+FORMATS = {
+    "a.md": Format.MARKDOWN,
+    "b.md": Format.MARKDOWN,
+    "sub/c.md": Format.MARKDOWN,
+    "sub/d.txt": Format.TEXT,
+    "sub/deep/e.rst": Format.RST,
+    "ä.md": Format.MARKDOWN,
+    "文.txt": Format.TEXT,
+}
+BAD = b"# word1\n\nno text \xff at all\n"
+LAST_EFFECT = 16
+
+words = st.integers(0, 60).map("word{}".format)
+paths = st.sampled_from(sorted(FORMATS))
+sentences = st.lists(words, min_size=1, max_size=14).map(lambda found: " ".join(found) + ".")
+blocks = st.one_of(
+    sentences,
+    sentences,
+    st.builds("{} {}".format, st.sampled_from(["#", "##", "###"]), words),
+    st.lists(sentences, min_size=2, max_size=4).map("\n".join),
+    st.lists(words, min_size=2, max_size=6).map(lambda found: "\n".join(f"- {word}" for word in found)),
+    st.lists(words, min_size=1, max_size=5).map(lambda found: "```\n" + "\n\n    ".join(found) + "\n```"),
+    st.builds("cafe\u0301 {}  \t\n\u1112\u1161\u11ab {}".format, words, words),
+    st.sampled_from(["数据库事务必须满足原子性。" * 4, "---", "\n", "| a | b |\n|---|---|\n| word1 | word2 |"]),
+)
+documents = st.builds(
+    lambda front, body, end: "\n\n".join(front + body) + end,
+    st.sampled_from([[], [], [], ["---\ntitle: A fixed title\ntags: x\n---"]]),
+    st.lists(blocks, max_size=8),
+    st.sampled_from(["\n", "", "\n\n\n", "  "]),
+)
+
+
+class Crash(BaseException):
+    """What nothing catches."""
+
+
+def existing(machine_paths):
+    return st.runner().flatmap(lambda life: st.sampled_from(sorted(machine_paths(life))))
+
+
+def needs(machine_paths):
+    return precondition(lambda life: bool(machine_paths(life)))
+
+
+def on_disk(life):
+    return life.disk
+
+
+def readable(life):
+    return life.disk.keys() - life.bad
+
+
+def unreadable(life):
+    return life.bad
+
+
+def paragraphs(content):
+    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n\n")
+
+
+class Life(RuleBasedStateMachine):
+    """One folder and its index from birth to the end, with everything that may happen between."""
+
+    def __init__(self, make_site):
+        super().__init__()
+        self.make_site = make_site
+        self.site = make_site(embedding="batch_size = 2")
+        self.disk = {}  # path -> bytes now
+        self.bad = set()  # paths whose bytes are no text now
+        self.indexed = {}  # path -> bytes that the index was made from
+        self.sizes, self.template = 24, "plain"  # as configured
+        self.recipe = None  # (sizes, template) of the last commit
+        self.cut_by = {}  # path -> the sizes that an indexed document was cut by
+        self.cached, self.held = set(), set()  # model inputs that were paid for, and where their vectors are
+        self.saved = []  # plans as files, each with the moment it was made at
+        self.moment = 0
+        self.cutters = {}
+        self.configure()
+
+    # ------------------------------------------------------------------------------------------ the folder
+
+    def configure(self):
+        self.moment += 1
+        self.site.configure(embedding=f'batch_size = 2\ntemplate = "{self.template}"')
+        place = self.site.root / "steadlith.toml"
+        text = place.read_text("utf-8").replace("min_tokens = 16", "min_tokens = 8")
+        place.write_text(text.replace("max_tokens = 48", f"max_tokens = {self.sizes}"), "utf-8")
+        self.cutters[self.sizes, self.template] = self.site.open()._assembly.cutter
+
+    def put(self, path, content):
+        self.moment += 1
+        self.bad.discard(path)
+        self.disk[path] = content if isinstance(content, bytes) else content.encode("utf-8")
+        self.site.write(path, self.disk[path])
+
+    def take(self, path):
+        self.moment += 1
+        (self.site.docs / path).unlink()
+        self.bad.discard(path)
+        return self.disk.pop(path)
+
+    @initialize(first=documents, second=documents)
+    def be_born(self, first, second):
+        self.put("a.md", first)
+        self.put("b.md", second)
+        self.apply()
+
+    @rule(path=paths, content=documents)
+    def write(self, path, content):
+        self.put(path, content)
+
+    @needs(readable)
+    @rule(path=existing(readable), block=blocks, at=st.integers(0, 9), insert=st.booleans())
+    def edit(self, path, block, at, insert):
+        parts = paragraphs(self.disk[path])
+        at %= len(parts)
+        parts[at : at if insert else at + 1] = [block]
+        self.put(path, "\n\n".join(parts))
+
+    @needs(readable)
+    @rule(path=existing(readable), block=blocks)
+    def append(self, path, block):
+        self.put(path, self.disk[path] + f"\n\n{block}\n".encode())
+
+    @needs(readable)
+    @rule(path=existing(readable), left=st.integers(0, 9), right=st.integers(0, 9))
+    def swap_two_paragraphs(self, path, left, right):
+        parts = paragraphs(self.disk[path])
+        left, right = left % len(parts), right % len(parts)
+        parts[left], parts[right] = parts[right], parts[left]
+        self.put(path, "\n\n".join(parts))
+
+    @needs(readable)
+    @rule(path=existing(readable), end=st.sampled_from(["\n", "\r\n", "\r", " \t\n"]), bom=st.booleans())
+    def convert_line_ends(self, path, end, bom):
+        text = "\n\n".join(paragraphs(self.disk[path])).replace("\n", end)
+        self.put(path, text.encode("utf-8-sig" if bom else "utf-8"))
+
+    @needs(on_disk)
+    @rule(path=existing(on_disk))
+    def delete(self, path):
+        self.take(path)
+
+    @needs(on_disk)
+    @rule(path=existing(on_disk), to=paths)
+    def rename(self, path, to):
+        was_bad = path in self.bad
+        self.put(to, self.take(path))
+        if was_bad:
+            self.bad.add(to)
+
+    @needs(readable)
+    @rule(path=existing(readable), to=paths)
+    def duplicate(self, path, to):
+        self.put(to, self.disk[path])
+
+    @needs(readable)
+    @rule(path=existing(readable), to=paths, at=st.integers(0, 9))
+    def split(self, path, to, at):
+        parts = paragraphs(self.disk[path])
+        at %= len(parts) + 1
+        self.put(path, "\n\n".join(parts[:at]))
+        self.put(to, "\n\n".join(parts[at:]))
+
+    @needs(on_disk)
+    @rule(path=existing(on_disk), when=st.integers(0, 2_000_000_000))
+    def touch(self, path, when):
+        os.utime(self.site.docs / path, (when, when))
+
+    @needs(on_disk)
+    @rule(path=existing(on_disk))
+    def spoil(self, path):
+        self.put(path, BAD)
+        self.bad.add(path)
+
+    @needs(unreadable)
+    @rule(path=existing(unreadable), content=documents)
+    def heal(self, path, content):
+        self.put(path, self.indexed.get(path, content))
+
+    @rule(sizes=st.sampled_from([24, 25, 40]))
+    def change_sizes(self, sizes):
+        self.sizes = sizes
+        self.configure()
+
+    @rule(template=st.sampled_from(["plain", "breadcrumb"]))
+    def change_template(self, template):
+        self.template = template
+        self.configure()
+
+    @rule()
+    def lose_the_index(self):
+        self.moment += 1
+        for path in (self.site.root / ".steadlith").glob("index*"):
+            path.unlink()
+        self.indexed, self.cut_by, self.recipe, self.held = {}, {}, None, set()
+
+    @rule()
+    def lose_the_cache(self):
+        self.moment += 1
+        for path in (self.site.root / ".steadlith").glob("cache*"):
+            path.unlink()
+        self.cached = set()
+
+    # ------------------------------------------------------------------------------------------- the runs
+
+    @rule()
+    def plan(self):
+        before = self.site.files()
+        planned = self.site.plan()
+        assert dump(planned) == dump(self.site.plan())
+        assert self.site.files() == before
+        assert {change.id.path for change in planned.changes} == self.due()
+        bad = {f.place.removeprefix("docs:") for f in planned.findings if f.kind is FindingKind.UNDECODABLE}
+        assert bad == self.bad
+        self.saved.append((dump(planned), self.moment))
+
+    @rule()
+    def apply(self):
+        planned = self.site.plan()
+        before = self.site.open().head()
+        with self.watched() as paid:
+            done = self.site.apply(planned, allow=EVERYTHING)
+        assert done.embedded == planned.cost.embeddings == len(paid)
+        if planned.is_empty:
+            assert done.head == before
+        self.settle(planned)
+        assert self.site.plan().is_empty
+        assert not self.due()
+
+    @needs(lambda life: life.saved)
+    @rule(number=st.integers(0, 99))
+    def apply_a_saved_plan(self, number):
+        text, moment = self.saved[-1 - number % len(self.saved)]
+        planned = load(text)
+        before = self.site.open().head()
+        with self.watched():
+            try:
+                done = self.site.apply(planned, allow=EVERYTHING)
+            except (PlanStale, PlanRejected):
+                assert moment != self.moment
+                assert self.site.open().head() == before
+                self.check()
+                return
+        if done.already:
+            assert done.head == before
+            assert before.plan_digest == plan_digest(planned)
+            self.check()
+            return
+        assert done.head.generation == before.generation + (not planned.is_empty)
+        self.settle(planned)
+
+    @rule(number=st.integers(1, LAST_EFFECT), where=st.sampled_from(["before", "after", "writing"]))
+    def crash(self, number, where):
+        planned = self.site.plan()
+        before = self.site.open().head()
+        with self.watched(crash_at=(number, where)), suppress(Crash):
+            self.site.apply(planned, allow=EVERYTHING)
+        after = self.site.open().head()
+        if after == before:
+            self.check()
+        else:
+            assert after.generation == before.generation + 1
+            self.settle(planned)
+
+    @needs(lambda life: life.indexed)
+    @rule()
+    def search(self):
+        holders = {}
+        for path, content in self.indexed.items():
+            for word in set(re.findall(r"word\d+", content.decode("utf-8"))):
+                holders.setdefault(word, set()).add(path)
+        for word, (path,) in sorted((word, found) for word, found in holders.items() if len(found) == 1)[:3]:
+            found = self.site.hits(word, limit=200)
+            assert {hit.document.path for hit in found if hit.lexical is not None} == {path}
+            assert found[0].document.path == path
+
+    @contextmanager
+    def watched(self, crash_at=None):
+        """Keep account of every input that is paid for, and die where it is asked for."""
+        paid, batches, seen = [], {}, count(1)
+        perform, write = hands.Hands.perform, hands.Hands._write
+
+        def watching(own, effect):
+            number = next(seen)
+            if crash_at == (number, "before"):
+                raise Crash
+            if isinstance(effect, fx.Embed):
+                batches[effect.batch] = effect.texts
+                again = set(effect.texts) & (self.cached | self.held | set(paid))
+                assert not again, f"paid twice: {sorted(again)}"
+                assert len(set(effect.texts)) == len(effect.texts)
+                paid.extend(effect.texts)
+            outcome = perform(own, effect)
+            if isinstance(outcome, fx.Kept):
+                self.cached.update(batches[outcome.batch])
+            if crash_at == (number, "after"):
+                raise Crash
+            return outcome
+
+        def writing(transaction, effect):
+            write(transaction, effect)
+            if crash_at is not None and crash_at[1] == "writing":
+                raise Crash
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hands.Hands, "perform", watching)
+            patch.setattr(hands.Hands, "_write", staticmethod(writing))
+            yield paid
+
+    # ------------------------------------------------------------------------------------------ the model
+
+    def due(self):
+        """The documents that a plan must name now."""
+        due = {path for path in readable(self) if self.indexed.get(path) != self.disk[path]}
+        due |= self.indexed.keys() - self.disk.keys()
+        if self.recipe is None:
+            return due
+        if self.recipe != (self.sizes, self.template):
+            due |= {path for path in self.indexed if self.cut(path).chunks}
+        # Cut by other sizes while it could not be read: cut anew as soon as it can.
+        due |= {path for path in readable(self) & self.cut_by.keys() if self.cut_by[path] != self.sizes}
+        return due
+
+    def cut(self, path, sizes=None):
+        """A document as the index must have it."""
+        how = self.cutters[sizes or self.cut_by[path], self.template]
+        return want(how, DocumentId("docs", path), FORMATS[path], self.indexed[path])[0]
+
+    def settle(self, planned):
+        """The plan was applied: move the model, then compare."""
+        for change in planned.changes:
+            path = change.id.path
+            if change.fate is Fate.REMOVED:
+                assert path not in self.disk
+                del self.indexed[path], self.cut_by[path]
+            elif path not in self.bad:
+                assert change.source_digest == source_digest(self.disk[path])
+                self.indexed[path] = self.disk[path]
+                self.cut_by[path] = self.sizes
+        if not planned.is_empty:
+            self.moment += 1
+            self.recipe = (self.sizes, self.template)
+            self.held = {chunk.model_input for path in self.indexed for chunk in self.cut(path).chunks}
+        self.check()
+
+    def check(self):
+        """The committed state against the model."""
+        index = self.site.open()
+        assert index.verify().problems == ()
+        head = index.head()
+        with index._reader() as reader:
+            recorded = {document.id.path: document for document in reader.documents()}
+            assert recorded.keys() == self.indexed.keys()
+            chunks = {path: reader.chunks(recorded[path].id) for path in recorded}
+            texts = reader.texts(sorted({row.text_hash for rows in chunks.values() for row in rows}))
+        assert (head.documents, head.chunks) == (len(recorded), sum(map(len, chunks.values())))
+        for path, rows in chunks.items():
+            source = self.indexed[path]
+            for row in rows:
+                assert texts[row.text_hash] == fragment(source[row.span.start : row.span.end])
+            assert all(one.span.end <= other.span.start for one, other in pairwise(rows))
+            wanted = self.cut(path, self.cut_by[path])
+            assert [texts[row.text_hash] for row in rows] == [chunk.text.text for chunk in wanted.chunks]
+            assert [row.span for row in rows] == [chunk.span for chunk in wanted.chunks]
+            if path not in self.bad and self.recipe == (self.sizes, self.template):
+                assert recorded[path].source_digest == source_digest(source) or self.cut_by[path] != self.sizes
+        if self.recipe is not None and set(self.cut_by.values()) <= {self.recipe[0]}:
+            roots = {path: self.cut_under(path, *self.recipe).root for path in self.indexed}
+            assert {path: document.root for path, document in recorded.items()} == roots
+            trie = trie_root((document_key(DocumentId("docs", path)), root) for path, root in roots.items())
+            assert head.corpus_root == corpus_root(len(roots), trie)
+
+    def cut_under(self, path, sizes, template):
+        how = self.cutters[sizes, template]
+        return want(how, DocumentId("docs", path), FORMATS[path], self.indexed[path])[0]
+
+    def teardown(self):
+        """In the end everything is readable, and a new index somewhere else has the same content."""
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, self.site.root)
+            for path in sorted(self.bad):
+                self.put(path, self.indexed.get(path, b"healed word61.\n"))
+            self.apply()
+            fresh = self.make_site()
+            stack.callback(shutil.rmtree, fresh.root)
+            (fresh.root / "steadlith.toml").write_bytes((self.site.root / "steadlith.toml").read_bytes())
+            for path in sorted(self.disk, reverse=True):
+                fresh.write(path, self.disk[path])
+            here, there = self.site.open().head(), fresh.apply().head if self.disk else None
+            if there is not None:
+                assert (here.corpus_root, here.documents, here.chunks) == (
+                    there.corpus_root,
+                    there.documents,
+                    there.chunks,
+                )
+
+
+def live(make_site, examples, steps):
+    number = count()
+    run_state_machine_as_test(
+        lambda: Life(lambda **tables: make_site(f"site{next(number)}", **tables)),
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_a_random_life_keeps_index_and_sources_together(make_site):
+    live(make_site, examples=25, steps=20)
+
+
+@pytest.mark.slow
+def test_a_long_random_life_keeps_index_and_sources_together(make_site):
+    live(make_site, examples=300, steps=50)
