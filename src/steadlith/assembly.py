@@ -88,6 +88,7 @@ class Assembly:
                 *wiring.store_factory(store.type).files(store.settings, root=root),
                 *wiring.cache_factory(cache.type).files(cache.settings, root=root),
                 str(self.config.root / STATE_FOLDER),
+                str(self.config.file),
             )
 
     def sources(self) -> Mapping[str, Source]:

@@ -67,15 +67,20 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A whole configuration. `root` is the folder that relative paths start from."""
+    """A whole configuration. `file` is where it was read from; relative paths start from its folder, `root`."""
 
-    root: Path
+    file: Path
     sources: Mapping[str, SourceConfig]
     chunking: Adapter
     embedding: EmbeddingConfig
     store: Adapter
     cache: Adapter
     limits: Limits
+
+    @property
+    def root(self) -> Path:
+        """The folder that relative paths start from."""
+        return self.file.parent
 
 
 def load(path: Path) -> Config:
@@ -90,16 +95,16 @@ def load(path: Path) -> Config:
         tables = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
-    return parse(tables, path.resolve().parent)
+    return parse(tables, path.resolve())
 
 
-def parse(tables: Mapping[str, Any], root: Path) -> Config:
+def parse(tables: Mapping[str, Any], file: Path) -> Config:
     """Check a parsed configuration and freeze it."""
     _refuse_version_1(tables)
     table = _Table("", tables)
     table.allow("sources", "chunking", "embedding", "store", "cache", "guards")
     return Config(
-        root=root,
+        file=file,
         sources=_sources(table.table("sources")),
         chunking=_adapter(table.table("chunking"), "policy", "structural"),
         embedding=_embedding(table.table("embedding")),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from steadlith.border import adapter
+from steadlith_core.digest import hash_fields
 from steadlith_core.errors import DocumentError
 from steadlith_core.planning.wanted import rewant, want
 from steadlith_core.planning.world import World
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith.assembly import Assembly
+    from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Reader, Source
-    from steadlith_core.records import RecordedDocument, SourceEntry
+    from steadlith_core.records import Recipe, RecordedDocument, SourceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +140,18 @@ def _read(
 
 def _as_recorded(assembly: Assembly, reader: Reader, document: RecordedDocument) -> WantedDocument:
     """A document that cannot be read now, cut as it was, under today's recipe."""
+    was, now = reader.head.recipe, assembly.cutter.recipe
+    digest = document.source_digest
+    if was is not None and _decides_cuts(was) != _decides_cuts(now):
+        # No bytes are cut like this today: whatever can be read here later is cut anew, the same bytes too.
+        digest = hash_fields("unread", digest)
     with adapter("reading the index"):
         rows = reader.chunks(document.id)
         entries = reader.entries([row.entry_hash for row in rows])
         texts = reader.texts([row.text_hash for row in rows])
     chunks = [(entries[row.entry_hash], texts[row.text_hash], row.span) for row in rows]
-    return rewant(assembly.cutter, document.id, document.metadata, document.source_digest, chunks)
+    return rewant(assembly.cutter, document.id, document.metadata, digest, chunks)
+
+
+def _decides_cuts(recipe: Recipe) -> tuple[str, str, Digest, Digest]:
+    return (recipe.normalizer_id, recipe.chunker_id, recipe.chunker_params_hash, recipe.content_hash)

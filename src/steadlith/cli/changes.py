@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -144,11 +143,13 @@ def _write(file: Path, content: str) -> None:
     """Replace `file` whole or not at all."""
     from steadlith_core.errors import UsageError
 
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as temporary:
-            temporary.write(content)
-        Path(temporary.name).replace(file)
+        with temporary.open("x", encoding="utf-8") as stream:
+            stream.write(content)
+        temporary.replace(file)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise UsageError(f"--out {file}: {error.strerror or error}") from error
 
 

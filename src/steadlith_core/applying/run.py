@@ -140,7 +140,7 @@ class ApplyRun:
     def _head_read(self, outcome: fx.HeadRead) -> Signal:
         if recheck.is_applied(self._digest, outcome.head):
             self.result = Result(outcome.head, already=True, embedded=0, cached=0)
-            return Signal.BAD  # nothing is wrong, and nothing is to be done: release
+            return Signal.NOTHING_TO_DO
         problem = recheck.base_problem(self.plan, outcome.head)
         self._head = outcome.head
         return self._fail(problem) if problem else self._stopped_early() or Signal.GOOD
@@ -150,6 +150,10 @@ class ApplyRun:
         problem = recheck.claim_problem(self.plan, now) or recheck.guard_problem(now, self.allowed)
         if problem:
             return self._fail(problem)
+        if now.is_empty:
+            assert self._head is not None  # read before the sources
+            self.result = Result(self._head, already=False, embedded=0, cached=0)
+            return Signal.NOTHING_TO_DO  # a generation of its own would make saved plans stale
         self._planned = outcome.planned
         return self._stopped_early() or Signal.GOOD
 

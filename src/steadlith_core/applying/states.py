@@ -35,6 +35,7 @@ class Signal(StrEnum):
     BEGUN = "begun"
     GOOD = "good"
     MORE = "more"
+    NOTHING_TO_DO = "nothing to do"
     NOTHING_TO_EMBED = "nothing to embed"
     ALL_KEPT = "all kept"
     DRAINED = "drained"
@@ -48,8 +49,10 @@ TRANSITIONS: Mapping[tuple[State, Signal], State] = {
     (State.LOCKING, Signal.GOOD): State.CHECKING_BASE,
     (State.LOCKING, Signal.BAD): State.RELEASING,
     (State.CHECKING_BASE, Signal.GOOD): State.CHECKING_SOURCES,
+    (State.CHECKING_BASE, Signal.NOTHING_TO_DO): State.RELEASING,
     (State.CHECKING_BASE, Signal.BAD): State.RELEASING,
     (State.CHECKING_SOURCES, Signal.GOOD): State.RESOLVING,
+    (State.CHECKING_SOURCES, Signal.NOTHING_TO_DO): State.RELEASING,
     (State.CHECKING_SOURCES, Signal.BAD): State.RELEASING,
     (State.RESOLVING, Signal.GOOD): State.PROBING,
     (State.RESOLVING, Signal.NOTHING_TO_EMBED): State.COMMITTING,

@@ -18,7 +18,6 @@ from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Re
 from steadlith_core.planning.writes import writes
 from steadlith_core.state.roots import corpus_root, state_root
 from steadlith_core.state.trie import document_key, trie_root
-from steadlith_core.text.tokens import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +97,7 @@ class _Ledger:
             self.free += 1
             return False
         self.available.add(chunk.vector_key)
-        self.paid_tokens.append(estimate(chunk.model_input))
+        self.paid_tokens.append(chunk.tokens)
         return True
 
 
@@ -119,9 +118,10 @@ def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[Docu
             continue
         if dict(recorded.metadata) != dict(document.metadata):
             steps = (Update(None, Reason.METADATA), *steps)
-        elif not steps and recorded.source_digest != document.source_digest:
-            steps = (Update(None, Reason.SOURCE_BYTES),)
-        if steps:
+        elif recorded.root == document.root and recorded.source_digest != document.source_digest:
+            steps = steps or (Update(None, Reason.SOURCE_BYTES),)
+        # Without a step of its own a document changes when occurrences left it for one that appeared (a split).
+        if steps or recorded.root != document.root:
             yield DocumentChange(id_, Fate.CHANGED, None, document.source_digest, kept, steps)
 
 
@@ -131,7 +131,7 @@ def _chunk_steps(world: World, matching: Matching, document: WantedDocument, led
         if found is None:
             reason = Reason.NEW_TEXT if document.id in world.recorded else Reason.NEW_DOCUMENT
             paid = ledger.pays(chunk)
-            yield Add(position, chunk.chunk_hash, chunk.vector_key, estimate(chunk.model_input), paid, reason)
+            yield Add(position, chunk.chunk_hash, chunk.vector_key, chunk.tokens, paid, reason)
         else:
             step = _continued(world, document.id, position, chunk, found, ledger)
             if step is not None:
@@ -160,7 +160,7 @@ def _continued(
             recorded.chunk_hash,
             chunk.chunk_hash,
             chunk.vector_key,
-            estimate(chunk.model_input),
+            chunk.tokens,
             ledger.pays(chunk),
             Reason.NORMALIZER if other_text else Reason.CHUNKER,
         )
@@ -171,7 +171,7 @@ def _continued(
             position,
             chunk.chunk_hash,
             chunk.vector_key,
-            estimate(chunk.model_input),
+            chunk.tokens,
             ledger.pays(chunk),
             reason,
         )

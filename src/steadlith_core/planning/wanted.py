@@ -49,7 +49,7 @@ class Cutter:
 
 @dataclass(frozen=True, slots=True)
 class WantedChunk:
-    """One occurrence as it is to be. `model_input` is the exact text that a model would be given."""
+    """One occurrence as it is to be. `model_input` is the exact text that a model would be given, `tokens` its size."""
 
     chunk_hash: Digest
     text: TextRow
@@ -149,7 +149,8 @@ def _name_chunk(
     context = identity.context_hash(how.template.id, fields)
     entry = EntryRow(identity.entry_hash(text_hash, title, headings, context), text_hash, title, headings, context)
     key = identity.vector_key(model_input, how.space.model_id, how.space.params_hash)
-    return WantedChunk(name(text), TextRow(text_hash, text), entry, key, model_input, span, tokens)
+    size = tokens if model_input == text else estimate(model_input)
+    return WantedChunk(name(text), TextRow(text_hash, text), entry, key, model_input, span, size)
 
 
 def _too_long(how: Cutter, id: DocumentId, chunks: Sequence[WantedChunk]) -> list[Finding]:  # noqa: A002
