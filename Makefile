@@ -11,10 +11,10 @@ demo: $(VENV)/.demo  ## Run the main job on real documents; leaves demo/ to play
 	@$(BIN)/python scripts/demo.py --docs "$(DOCS)"
 
 test: $(VENV)/.test  ## Run the tests, README and docs included
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.test  ## The tests and the long loops
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 check: $(VENV)/.check  ## Lints, types, layer contracts, documentation, golden vectors
 	$(BIN)/ruff check $(CODE)

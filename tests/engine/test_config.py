@@ -32,7 +32,7 @@ def test_a_good_file_becomes_frozen_records_with_defaults(tmp_path):
     assert loaded.embedding.price.per_million == Decimal("0.02")
     assert (loaded.store.type, loaded.cache.type, loaded.chunking.type) == ("sqlite", "sqlite", "structural")
     with pytest.raises(AttributeError):
-        loaded.root = None
+        loaded.file = None
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_every_open_gives_a_fresh_store():
 
 def test_it_has_no_files_and_no_settings():
     assert FACTORY.files({}, root="/x") == ()
-    with pytest.raises(ConfigError, match=r"store\.path"):
+    with pytest.raises(ConfigError, match=r"store 'memory'.*'path'"):
         FACTORY.open({"path": "x"}, root="/x", readonly=False)
 
 

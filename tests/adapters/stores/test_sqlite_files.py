@@ -266,7 +266,7 @@ def test_a_write_to_a_foreign_file_changes_nothing(tmp_path, foreign):
 
 def test_a_folder_in_the_index_s_place_is_a_typed_error(tmp_path):
     (tmp_path / "index.sqlite3").mkdir()
-    with pytest.raises(AdapterError, match=r"index\.db"):
+    with pytest.raises(AdapterError, match=r"index\.sqlite3"):
         open_store(tmp_path)
 
 
@@ -282,11 +282,11 @@ def test_its_own_files_are_known(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"collection": "x"}, r"store\.collection.*one logical index"),
-        ({"alias": "x"}, r"store\.alias.*one logical index"),
-        ({"pth": "x"}, r"store\.pth.*it has: path"),
-        ({"path": 7}, r"store\.path: 7 is not"),
-        ({"path": ""}, r"store\.path: '' is not"),
+        ({"collection": "x"}, r"collection = 'x'.*one logical index"),
+        ({"alias": "x"}, r"alias = 'x'.*one logical index"),
+        ({"pth": "x"}, r"'pth'.*known: path"),
+        ({"path": 7}, r"path = 7 is not"),
+        ({"path": ""}, r"path = '' is not"),
     ],
 )
 def test_settings_it_does_not_have_are_refused(settings, match):

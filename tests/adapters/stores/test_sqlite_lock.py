@@ -32,7 +32,7 @@ def holder(tmp_path):
 
 
 def test_a_second_process_is_refused_and_told_who_holds_it(tmp_path, holder):
-    with pytest.raises(LockHeld, match=r"index\.db\.lock: apply, pid 4711 on host nine"):
+    with pytest.raises(LockHeld, match=r"index\.sqlite3\.lock: apply, pid 4711 on host nine"):
         make_lock(tmp_path).acquire()
 
 

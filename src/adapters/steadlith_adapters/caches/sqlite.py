@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, cast
 
-from steadlith_adapters.caches.sqlite_file import SIDE_FILES, open_reading, open_writing, translated
+from steadlith_adapters.caches.sqlite_file import CACHE, open_reading, open_writing
 from steadlith_adapters.settings import Table
+from steadlith_adapters.sqlite.places import file_path, with_side_files
 from steadlith_core import canon
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import AdapterError, UsageError
@@ -21,6 +21,7 @@ from steadlith_core.vectors import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import apsw
 
@@ -44,8 +45,8 @@ PUT_PROBE = "insert or replace into probe(model_id, params_hash, vectors, checks
 class SqliteCache:
     """One open cache file; without a connection, a cache that is empty."""
 
-    def __init__(self, path: str, connection: apsw.Connection | None, *, readonly: bool) -> None:
-        self._path = path
+    def __init__(self, path: Path, connection: apsw.Connection | None, *, readonly: bool) -> None:
+        self._path = str(path)
         self._connection = connection
         self._readonly = readonly
         self._closed = False
@@ -94,16 +95,16 @@ class SqliteCache:
 
     @contextmanager
     def _use(self) -> Iterator[apsw.Connection | None]:
-        with self._lock, translated(self._path):
+        with self._lock, CACHE.translated(self._path):
             if self._closed:
-                raise UsageError(f"the cache {self._path!r} is closed; open it again")
+                raise UsageError(f"{self._path}: this cache is closed; open it again")
             yield self._connection
 
     @contextmanager
     def _write(self) -> Iterator[apsw.Connection]:
         with self._use() as connection:
             if self._readonly or connection is None:
-                raise UsageError(f"the cache {self._path!r} is open for reading only")
+                raise UsageError(f"{self._path}: opened for reading only, so nothing can be written")
             connection.execute("begin immediate")
             try:
                 yield connection
@@ -120,8 +121,7 @@ class SqliteCacheFactory:
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
         """The file and its side files."""
-        path = _path(settings, root)
-        return [path, *(path + suffix for suffix in SIDE_FILES)]
+        return with_side_files(_path(settings, root))
 
     def open(self, settings: Settings, *, root: str, readonly: bool) -> SqliteCache:
         """Open the file, or with `readonly` an empty cache where there is none."""
@@ -130,14 +130,12 @@ class SqliteCacheFactory:
         return SqliteCache(path, connection, readonly=readonly)
 
 
-def _path(settings: Settings, root: str) -> str:
+def _path(settings: Settings, root: str) -> Path:
     table = Table("cache 'sqlite'", settings)
-    table.only("path")
-    given = table.text("path", DEFAULT_PATH)
-    path = Path(root, given).absolute()
+    path = file_path(table, DEFAULT_PATH, root=root)
     if path.is_dir():
-        raise table.wrong("path", given, f"a file; {str(path)!r} is a folder")
-    return str(path)
+        raise table.wrong("path", settings.get("path", DEFAULT_PATH), f"a file; {str(path)!r} is a folder")
+    return path
 
 
 def _intact(connection: apsw.Connection | None, keys: Sequence[Digest]) -> Iterator[tuple[Digest, Vector]]:

@@ -6,8 +6,7 @@ r"""One line of a `.gitignore`, compiled: git's wildmatch as a regular expressio
 3. `tests/adapters/sources/test_gitignore.py` compares the whole with the installed git on random trees. Known to
    differ: `a**/b`, whose stars gitignore(5) calls plain ones while git takes them for folders.
 
-Not `pathspec`: in a walk its answers differ from git's on 6 % of random trees (a folder's pattern also matches
-what lies below, `foo/**` matches `foo` itself), `[z-a]` raises from inside `re`, and `[[:alpha:]]` warns.
+Not `pathspec`: asked in a walk, it differs from git on ordinary patterns (docs/adr/0005-ignore-rules-are-gits.md).
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.settings import Table
 from steadlith_adapters.stores.memory.store import MemoryStore
-from steadlith_core.errors import ConfigError, LockHeld
+from steadlith_core.errors import LockHeld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +82,4 @@ class _Cell:
 
 
 def _refuse_settings(settings: Settings) -> None:
-    for key in settings:
-        message = f"store.{key}: the memory store has no settings"
-        raise ConfigError(message)
+    Table("store 'memory'", settings).only()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steadlith_core.errors import ConfigError
+from steadlith_adapters.settings import Table
+from steadlith_adapters.sqlite.places import file_path, with_side_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from steadlith_adapters.stores.sqlite.lock import SqliteLock
     from steadlith_adapters.stores.sqlite.store import SqliteStore
     from steadlith_core.ports import Settings
 
 DEFAULT_PATH = ".steadlith/index.sqlite3"
-SIDE_SUFFIXES = ("-wal", "-shm", "-journal", ".lock", ".lock.info")
+LOCK_FILES = (".lock", ".lock.info")
 ONE_INDEX = ("alias", "collection")
 
 
@@ -24,8 +25,7 @@ class SqliteStoreFactory:
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
         """See `StoreFactory.files`."""
-        path = _index_path(settings, root)
-        return (str(path), *(str(path) + suffix for suffix in SIDE_SUFFIXES))
+        return with_side_files(_index_path(settings, root), *LOCK_FILES)
 
     def open(self, settings: Settings, *, root: str, readonly: bool) -> SqliteStore:
         """See `StoreFactory.open`."""
@@ -44,15 +44,8 @@ FACTORY = SqliteStoreFactory()
 
 
 def _index_path(settings: Settings, root: str) -> Path:
-    for key in settings:
-        if key in ONE_INDEX:
-            message = f"store.{key}: one file holds one logical index; set another store.path for another index"
-            raise ConfigError(message)
-        if key != "path":
-            message = f"store.{key}: no such setting of the sqlite store; it has: path"
-            raise ConfigError(message)
-    path = settings.get("path", DEFAULT_PATH)
-    if not isinstance(path, str) or not path or "\0" in path:
-        message = f"store.path: {path!r} is not a file name (default: {DEFAULT_PATH!r})"
-        raise ConfigError(message)
-    return Path(root).absolute() / path
+    table = Table("store 'sqlite'", settings)
+    for key in ONE_INDEX:
+        if key in settings:
+            raise table.wrong(key, settings[key], "none: one file holds one logical index; set another path")
+    return file_path(table, DEFAULT_PATH, root=root)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
 from steadlith_adapters.stores.sqlite import checks, generations, lexical, packing, vectors
-from steadlith_adapters.stores.sqlite.border import damaged
 from steadlith_adapters.stores.sqlite.rows import read_headings, read_metadata
+from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
 from steadlith_core.errors import GenerationGone, UsageError
@@ -115,7 +115,7 @@ class SqliteReader:
         }
         missing = [occurrence for occurrence in version.occurrences if occurrence not in identity]
         if missing:
-            raise damaged(session.path, f"occurrence {missing[0]} of {id} is missing")
+            raise INDEX.damaged(session.path, f"occurrence {missing[0]} of {id} is missing")
         return tuple(
             RecordedChunk(occurrence, leaf, identity[occurrence][1], identity[occurrence][0], span)
             for occurrence, leaf, span in zip(version.occurrences, version.leaves, version.spans, strict=True)
@@ -179,12 +179,12 @@ class SqliteReader:
             if document not in versions:
                 found = self._version(session, document)
                 if found is None:
-                    raise damaged(session.path, f"occurrence {occurrence} belongs to no version of a document")
+                    raise INDEX.damaged(session.path, f"occurrence {occurrence} belongs to no version of a document")
                 versions[document] = (found, {each: at for at, each in enumerate(found.occurrences)})
             version, positions = versions[document]
             position = positions.get(occurrence)
             if position is None:
-                raise damaged(session.path, f"occurrence {occurrence} has no place in {version.id}")
+                raise INDEX.damaged(session.path, f"occurrence {occurrence} has no place in {version.id}")
             hits.append(
                 OccurrenceHit(
                     entry=entry,
@@ -255,5 +255,5 @@ class SqliteReader:
             spans=session.decode(packing.unpack_spans, positions, f"spans of {name}"),
         )
         if not len(version.occurrences) == len(version.leaves) == len(version.spans):
-            raise damaged(session.path, f"{name} has unequal numbers of occurrences, chunk hashes and spans")
+            raise INDEX.damaged(session.path, f"{name} has unequal numbers of occurrences, chunk hashes and spans")
         return version

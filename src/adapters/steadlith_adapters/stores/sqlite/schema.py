@@ -8,10 +8,24 @@
 
 from __future__ import annotations
 
+from steadlith_adapters.sqlite.kind import FileKind
+from steadlith_core.errors import ForeignFile, LockHeld
+
 APPLICATION_ID = 0x53544C32  # "STL2"
 SCHEMA_VERSION = 1
 PAGE_SIZE = 16_384
 OPEN = 2**63 - 1
+
+INDEX = FileKind(
+    noun="index",
+    setting="store.path",
+    application_id=APPLICATION_ID,
+    schema_version=SCHEMA_VERSION,
+    table_of_1x="index_meta",
+    rebuild="apply again: the cache keeps the embeddings",
+    no_database=ForeignFile,
+    busy=LockHeld,
+)
 
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns

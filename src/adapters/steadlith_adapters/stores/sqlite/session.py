@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from steadlith_adapters.stores.sqlite.border import border, damaged
+from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Session:
 
     def run(self, sql: str, *bindings: Any) -> list[Row]:
         """All rows of one statement."""
-        with border(self.path):
+        with INDEX.translated(self.path):
             return self._connection.execute(sql, bindings).fetchall()
 
     def one(self, sql: str, *bindings: Any) -> Row | None:
@@ -52,7 +52,7 @@ class Session:
 
     def stream(self, sql: str, *bindings: Any) -> Iterator[Row]:
         """Rows one by one; the statement must not write, and must not read what is written meanwhile."""
-        with border(self.path):
+        with INDEX.translated(self.path):
             yield from self._connection.execute(sql, bindings)
 
     def lookup(self, sql: str, keys: Sequence[Any], *bindings: Any) -> Iterator[Row]:
@@ -67,7 +67,7 @@ class Session:
 
     def stems(self, term: str) -> list[str]:
         """A term as the lexical table's tokenizer keeps it."""
-        with border(self.path):
+        with INDEX.translated(self.path):
             tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61"])
             tokens = tokenizer(
                 term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
@@ -79,7 +79,7 @@ class Session:
         try:
             return read(data)
         except ValueError as error:
-            raise damaged(self.path, f"{what} cannot be read ({error})") from error
+            raise INDEX.damaged(self.path, f"{what} cannot be read ({error})") from error
 
     def load_vectors(self) -> None:
         """Make vec0 tables usable on this connection. Loading twice is harmless."""
@@ -92,7 +92,7 @@ class Session:
                 "`pip install sqlite-vec` (no wheel for musl Linux; plan, status and lexical search work without)"
             )
             raise AdapterError(message)
-        with border(self.path):
+        with INDEX.translated(self.path):
             self._connection.enable_load_extension(True)
             try:
                 self._connection.load_extension(extension)
