@@ -69,7 +69,9 @@ class Folder:
     def recorded(self):
         """What the index holds: path -> (metadata, rows)."""
         with self.open()._reader() as reader:
-            return {document.id.path: (document.metadata, reader.chunks(document.id)) for document in reader.documents()}
+            return {
+                document.id.path: (document.metadata, reader.chunks(document.id)) for document in reader.documents()
+            }
 
     def forget_the_index(self):
         for path in (self.root / ".steadlith").glob("index*"):
@@ -281,7 +283,9 @@ def test_field_case_18_texts_that_collide_under_a_short_hash_have_vectors_of_the
 
 def test_field_case_19_ids_follow_neither_metadata_nor_the_model(filled, monkeypatch):
     def ids():
-        return {path: [(row.occurrence, row.chunk_hash) for row in rows] for path, (_, rows) in filled.recorded().items()}
+        return {
+            path: [(row.occurrence, row.chunk_hash) for row in rows] for path, (_, rows) in filled.recorded().items()
+        }
 
     before = ids()
     for path in filled.docs.iterdir():

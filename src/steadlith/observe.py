@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Reader, Source
-    from steadlith_core.records import Recipe, RecordedDocument, SourceEntry
+    from steadlith_core.records import Recipe, SourceEntry
+    from steadlith_core.rows import RecordedDocument
 
 
 @dataclass(frozen=True, slots=True)

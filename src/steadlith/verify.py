@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Reader
-    from steadlith_core.records import Recipe, RecordedChunk, RecordedDocument
+    from steadlith_core.records import Recipe
+    from steadlith_core.rows import RecordedChunk, RecordedDocument
 
 
 @dataclass(frozen=True, slots=True)

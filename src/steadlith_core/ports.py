@@ -14,22 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from steadlith_core.digest import Digest
-    from steadlith_core.records import (
+    from steadlith_core.records import Chunk, DocumentId, Finding, Format, Generation, Head, Listing, Space, Span
+    from steadlith_core.rows import (
         ArmHit,
-        Chunk,
-        DocumentId,
         DocumentVersion,
         EntryRow,
-        Finding,
-        Format,
-        Generation,
-        Head,
-        Listing,
         OccurrenceHit,
         RecordedChunk,
         RecordedDocument,
-        Space,
-        Span,
         TextRow,
         VectorRow,
     )

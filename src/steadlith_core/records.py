@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith_core.digest import Digest
-    from steadlith_core.vectors import Vector
 
 IDENTITY_SCHEMA = "identity/0"
 """Version of everything that is hashed (format.md); `/0` may still change, `/1` will not."""
@@ -167,77 +166,6 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedDocument:
-    """A document as the store last committed it, without its chunks."""
-
-    id: DocumentId
-    root: Digest
-    metadata: Mapping[str, str]
-    source_digest: Digest
-    chunk_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedChunk:
-    """One occurrence in its document's order. `occurrence` is the store's own number and enters no hash."""
-
-    occurrence: int
-    chunk_hash: Digest
-    text_hash: Digest
-    entry_hash: Digest
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class TextRow:
-    """One distinct canonical text."""
-
-    text_hash: Digest
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class EntryRow:
-    """What one lexical row and one vector per space are kept of: a text in its context."""
-
-    entry_hash: Digest
-    text_hash: Digest
-    title: str
-    headings: tuple[str, ...]
-    context_hash: Digest
-
-
-@dataclass(frozen=True, slots=True)
-class VectorRow:
-    """A unit vector for an entry; `vector_key` says what the model was really given."""
-
-    entry_hash: Digest
-    vector_key: Digest
-    vector: Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """One occurrence of a new document version. `occurrence` is none for a new one: the store allocates it."""
-
-    occurrence: int | None
-    entry_hash: Digest
-    chunk_hash: Digest
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentVersion:
-    """A document as it is to be from this generation on; replaces its open version, if any."""
-
-    id: DocumentId
-    root: Digest
-    metadata: Mapping[str, str]
-    source_digest: Digest
-    placements: tuple[Placement, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Generation:
     """One committed generation. `at` is UTC in RFC 3339, given by the engine; `summary` counts steps by kind."""
 
@@ -252,28 +180,3 @@ class Generation:
     chunks: int
     at: str
     summary: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ArmHit:
-    """One entry as an arm ranked it; a higher score is better. `entry` is the store's own number."""
-
-    entry: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class OccurrenceHit:
-    """One visible occurrence of an entry with all that a reader wants to see of it."""
-
-    entry: int
-    occurrence: int
-    position: int
-    id: DocumentId
-    metadata: Mapping[str, str]
-    source_digest: Digest
-    span: Span
-    chunk_hash: Digest
-    title: str
-    headings: tuple[str, ...]
-    text: str

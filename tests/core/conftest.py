@@ -9,17 +9,8 @@ from steadlith_core.planning.guards import Limits
 from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.wanted import WantedChunk, WantedDocument
 from steadlith_core.planning.world import World
-from steadlith_core.records import (
-    DocumentId,
-    EntryRow,
-    Head,
-    Recipe,
-    RecordedChunk,
-    RecordedDocument,
-    Space,
-    Span,
-    TextRow,
-)
+from steadlith_core.records import DocumentId, Head, Recipe, Space, Span
+from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument, TextRow
 from steadlith_core.state import identity
 from steadlith_core.state.roots import corpus_root, empty_head, state_root
 from steadlith_core.state.tree import document_root

@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core import vectors
 from steadlith_core.digest import Digest, hash_fields
-from steadlith_core.records import (
-    DocumentId,
-    DocumentVersion,
-    EntryRow,
-    Generation,
-    Placement,
-    Recipe,
-    Space,
-    Span,
-    TextRow,
-    VectorRow,
-)
+from steadlith_core.records import DocumentId, Generation, Recipe, Space, Span
+from steadlith_core.rows import DocumentVersion, EntryRow, Placement, TextRow, VectorRow
 from steadlith_core.state import identity
 from steadlith_core.state.roots import state_root
 from steadlith_core.state.tree import document_root

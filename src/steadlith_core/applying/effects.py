@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.errors import SteadlithError
     from steadlith_core.planning.make import Planned
-    from steadlith_core.records import Head, VectorRow
+    from steadlith_core.records import Head
+    from steadlith_core.rows import VectorRow
     from steadlith_core.vectors import Vector
 
 # ------------------------------------------------------------------------------------------------ effects

@@ -20,7 +20,7 @@ from steadlith_core.applying import effects as fx
 from steadlith_core.applying.states import TRANSITIONS, Signal, State
 from steadlith_core.errors import AdapterError, EmbeddingError, Interrupted, SteadlithError, Stopped
 from steadlith_core.planning.planfile import plan_digest
-from steadlith_core.records import VectorRow
+from steadlith_core.rows import VectorRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
     from steadlith_core.planning.world import World
     from steadlith_core.planning.writes import Writes
-    from steadlith_core.records import DocumentId, RecordedChunk
+    from steadlith_core.records import DocumentId
+    from steadlith_core.rows import RecordedChunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
-    from steadlith_core.records import DocumentId, RecordedChunk, RecordedDocument
+    from steadlith_core.records import DocumentId
+    from steadlith_core.rows import RecordedChunk, RecordedDocument
 
 
 Recorded: TypeAlias = "Mapping[DocumentId, tuple[RecordedDocument, tuple[RecordedChunk, ...]]]"

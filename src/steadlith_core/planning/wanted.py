@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from steadlith_core.chunking.structural import first_heading
 from steadlith_core.errors import DocumentError
-from steadlith_core.records import EntryRow, Finding, FindingKind, TextRow
+from steadlith_core.records import Finding, FindingKind
+from steadlith_core.rows import EntryRow, TextRow
 from steadlith_core.state import identity
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.state.tree import document_root

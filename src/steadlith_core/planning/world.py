@@ -13,15 +13,8 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
-    from steadlith_core.records import (
-        DocumentId,
-        EntryRow,
-        Finding,
-        Head,
-        Recipe,
-        RecordedChunk,
-        RecordedDocument,
-    )
+    from steadlith_core.records import DocumentId, Finding, Head, Recipe
+    from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
 
 
 @dataclass(frozen=True, slots=True)

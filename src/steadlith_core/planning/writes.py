@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.steps import Reason, Update
-from steadlith_core.records import DocumentVersion, Placement
+from steadlith_core.rows import DocumentVersion, Placement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
     from steadlith_core.planning.plan import DocumentChange
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.planning.world import World
-    from steadlith_core.records import (
-        DocumentId,
-        EntryRow,
-        Space,
-        Span,
-        TextRow,
-    )
+    from steadlith_core.records import DocumentId, Space, Span
+    from steadlith_core.rows import EntryRow, TextRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from steadlith_core.records import ArmHit
+    from steadlith_core.rows import ArmHit
 
 
 @dataclass(frozen=True, slots=True)

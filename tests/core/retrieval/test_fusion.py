@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steadlith_core.records import ArmHit
 from steadlith_core.retrieval.fusion import additive
+from steadlith_core.rows import ArmHit
 
 arms = st.dictionaries(st.integers(0, 9), st.floats(-1, 1)).map(lambda d: [ArmHit(k, v) for k, v in d.items()])
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from steadlith_conformance.stores.opening import MakeStore
     from steadlith_core.ports import Store
-    from steadlith_core.records import TextRow
+    from steadlith_core.rows import TextRow
 
 ODD_TEXTS = (
     "",

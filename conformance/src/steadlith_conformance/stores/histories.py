@@ -12,7 +12,8 @@ from steadlith_core.errors import GenerationGone
 if TYPE_CHECKING:
     from steadlith_conformance.stores.opening import MakeStore
     from steadlith_core.ports import Reader
-    from steadlith_core.records import DocumentId, RecordedChunk, RecordedDocument
+    from steadlith_core.records import DocumentId
+    from steadlith_core.rows import RecordedChunk, RecordedDocument
 
     Manifest = list[tuple[RecordedDocument, tuple[RecordedChunk, ...]]]
 

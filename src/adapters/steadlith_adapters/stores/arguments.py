@@ -12,7 +12,8 @@ from steadlith_core import vectors
 from steadlith_core.errors import AdapterError, UsageError
 
 if TYPE_CHECKING:
-    from steadlith_core.records import Space, VectorRow
+    from steadlith_core.records import Space
+    from steadlith_core.rows import VectorRow
     from steadlith_core.vectors import Vector
 
 UNIT_TOLERANCE = 1e-6

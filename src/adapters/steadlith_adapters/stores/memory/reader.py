@@ -8,7 +8,7 @@ from steadlith_adapters.stores.arguments import check_limit, check_query
 from steadlith_adapters.stores.memory import bm25
 from steadlith_core import vectors
 from steadlith_core.errors import GenerationGone, UsageError
-from steadlith_core.records import ArmHit, OccurrenceHit, RecordedChunk, RecordedDocument
+from steadlith_core.rows import ArmHit, OccurrenceHit, RecordedChunk, RecordedDocument
 from steadlith_core.state.identity import text_hash
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
-    from steadlith_core.records import DocumentId, EntryRow, Head, Space
+    from steadlith_core.records import DocumentId, Head, Space
+    from steadlith_core.rows import EntryRow
     from steadlith_core.vectors import Vector
 
 MAX_LIMIT = 1000

@@ -13,15 +13,8 @@ from steadlith_core.state.roots import empty_head
 
 if TYPE_CHECKING:
     from steadlith_core.digest import Digest
-    from steadlith_core.records import (
-        DocumentId,
-        DocumentVersion,
-        EntryRow,
-        Generation,
-        Head,
-        Space,
-        VectorRow,
-    )
+    from steadlith_core.records import DocumentId, Generation, Head, Space
+    from steadlith_core.rows import DocumentVersion, EntryRow, VectorRow
 
 
 @dataclass(frozen=True, slots=True)

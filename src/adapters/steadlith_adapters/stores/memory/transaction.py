@@ -15,16 +15,8 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
-    from steadlith_core.records import (
-        DocumentId,
-        DocumentVersion,
-        EntryRow,
-        Generation,
-        Space,
-        Span,
-        TextRow,
-        VectorRow,
-    )
+    from steadlith_core.records import DocumentId, Generation, Space, Span
+    from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, VectorRow
 
 QUANTIZATION = frozenset({"float32"})
 

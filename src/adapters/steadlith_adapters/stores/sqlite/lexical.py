@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_core.records import ArmHit
+from steadlith_core.rows import ArmHit
 from steadlith_core.text.query import index_text
 
 if TYPE_CHECKING:

@@ -16,13 +16,15 @@ from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
 from steadlith_core.errors import GenerationGone, UsageError
-from steadlith_core.records import DocumentId, EntryRow, OccurrenceHit, RecordedChunk, RecordedDocument
+from steadlith_core.records import DocumentId
+from steadlith_core.rows import EntryRow, OccurrenceHit, RecordedChunk, RecordedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
-    from steadlith_core.records import ArmHit, Head, Space, Span
+    from steadlith_core.records import Head, Space, Span
+    from steadlith_core.rows import ArmHit
     from steadlith_core.vectors import Vector
 
 MAX_LIMIT = 1000

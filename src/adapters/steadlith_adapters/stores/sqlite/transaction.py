@@ -22,17 +22,8 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.vectors import SpaceTable
     from steadlith_core.digest import Digest
-    from steadlith_core.records import (
-        DocumentId,
-        DocumentVersion,
-        EntryRow,
-        Generation,
-        Head,
-        Space,
-        Span,
-        TextRow,
-        VectorRow,
-    )
+    from steadlith_core.records import DocumentId, Generation, Head, Space, Span
+    from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, VectorRow
 
 
 class SqliteTransaction:

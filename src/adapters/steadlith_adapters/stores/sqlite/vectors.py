@@ -16,14 +16,15 @@ from steadlith_adapters.stores.arguments import check_space
 from steadlith_adapters.stores.sqlite.packing import vector_checksum
 from steadlith_core import vectors
 from steadlith_core.digest import Digest
-from steadlith_core.records import ArmHit
+from steadlith_core.rows import ArmHit
 from steadlith_core.state.roots import space_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
-    from steadlith_core.records import Space, VectorRow
+    from steadlith_core.records import Space
+    from steadlith_core.rows import VectorRow
     from steadlith_core.vectors import Vector
 
 QUANTIZATION = frozenset({"float32"})

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_core.digest import Digest
-    from steadlith_core.records import DocumentId, DocumentVersion, Span
+    from steadlith_core.records import DocumentId, Span
+    from steadlith_core.rows import DocumentVersion
 
 _INSERT_VERSION = """
     INSERT INTO document_version(document, valid_from, valid_to, root, seal, metadata, occurrences, leaves)
