@@ -137,7 +137,8 @@ def test_every_chunk_of_a_larger_document_lies_between_minimum_and_maximum(sourc
 @given(DOCUMENTS, GRAMMARS)
 def test_the_source_may_change_in_all_that_text_0_forgets(source, grammar):
     text = canonicalise(source).text
-    assert texts(source, grammar, **SMALL) == texts(text.replace("\n", " \t\r\n"), grammar, **SMALL)
+    other = "\ufeff" + text.replace("\n", " \t\r\n")  # a mark of its own to forget: the text may begin with another
+    assert texts(source, grammar, **SMALL) == texts(other, grammar, **SMALL)
 
 
 # ------------------------------------------------------------------------------------- the rules, read slowly
