@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 DEMO = ROOT / "demo"
 MARK = DEMO / ".made-by-make-demo"
 STEADLITH = Path(sys.executable).parent / "steadlith"
-EDIT = "This sentence was added by the demo: quarterly invoices are archived in the blue cabinet."
+EDIT = "Quarterly invoices are archived in the blue cabinet."
 
 
 def say(text: str = "") -> None:
@@ -70,11 +70,11 @@ def main() -> None:
     steadlith("apply", "--yes")
     steadlith("search", "what happens when apply is killed?", "--limit", "3")
     path = edit_one()
-    say(f'\n$ edit {path.relative_to(DEMO)}   # one sentence added: "{EDIT[38:]}"')
+    say(f'\n$ edit {path.relative_to(DEMO)}   # one sentence added: "{EDIT}"')
     steadlith("plan", "--out", "plan.json", "--detailed-exitcode", expect=2)
     steadlith("apply", "plan.json")
     steadlith("apply", "plan.json")
-    steadlith("search", "where do we keep old invoices?", "--limit", "1")
+    steadlith("search", "which cabinet holds the invoices?", "--limit", "1")
     steadlith("verify")
     steadlith("plan")
     say(f"\nThe index is in demo/. Go on with: cd demo && {STEADLITH} search 'your question'")

@@ -215,7 +215,6 @@ def test_field_case_08_four_workers_lose_no_cache_write(folder):
 
 
 def test_field_case_08_four_workers_ask_for_each_text_once(folder, monkeypatch):
-    """What is asked of the model in one run is asked once, however often it occurs and however many workers there are."""
     folder.configure(embedding="concurrency = 4\nbatch_size = 1")
     for number in range(6):
         folder.write(f"docs/{number}.md", text_of("same", 4))
