@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any
 
 from steadlith_core.errors import AdapterError, ConfigError
@@ -21,13 +22,19 @@ if TYPE_CHECKING:
     )
 
 
+@cache
+def _points(group: str) -> EntryPoints:
+    """The installed entry points of a group; the disk is asked once a process."""
+    return entry_points(group=f"steadlith.{group}")
+
+
 def installed(group: str) -> tuple[str, ...]:
     """Names of the installed adapters of a group (`sources`, `embedders`, `chunkers`, `caches`, `stores`)."""
-    return tuple(sorted({point.name for point in entry_points(group=f"steadlith.{group}")}))
+    return tuple(sorted({point.name for point in _points(group)}))
 
 
 def _find(group: str, name: str, key: str) -> Any:
-    for point in entry_points(group=f"steadlith.{group}", name=name):
+    for point in _points(group).select(name=name):
         try:
             return point.load()
         except Exception as error:

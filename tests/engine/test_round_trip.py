@@ -339,3 +339,14 @@ def test_the_memory_store_serves_one_open_index(make_site, article):
         assert index.plan().is_empty
         assert index.search("alpha").hits
         assert index.verify().ok
+
+
+def test_a_changed_setting_without_any_step_is_recorded_once(settled):
+    root = settled.open().head().corpus_root
+    settled.configure(source='front_matter = ["nobody-has-this"]')
+    planned = settled.plan()
+    assert planned.recipe_changed
+    assert (planned.changes, planned.is_empty) == ((), False)
+    head = settled.apply(planned).head
+    assert (head.generation, head.corpus_root, head.recipe) == (2, root, planned.recipe)
+    assert settled.plan().is_empty

@@ -75,6 +75,8 @@ def plan(planned: Plan, *, steps: bool | None) -> Iterator[Line]:
     else:
         total = sum(len(change.steps) for change in planned.changes)
         listed = total <= LISTED_STEPS if steps is None else steps
+        if planned.recipe_changed:
+            yield STYLES["~"], "~ configuration  (the index was made under another one; the new one is recorded)"
         continued = {change.origin for change in planned.changes if change.origin}
         for change in planned.changes:
             if change.id not in continued or change.steps:

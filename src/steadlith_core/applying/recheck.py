@@ -43,17 +43,20 @@ def base_problem(plan: Plan, head: Head) -> SteadlithError | None:
 def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
     """Why the claimed steps are not the ones to take, if they are not."""
     if claimed.config_digest != now.config_digest or claimed.recipe != now.recipe:
-        return PlanStale("the configuration changed since the plan was made; plan again")
+        return PlanStale("the configuration is not the one that the plan was made with; plan again")
     claims = {change.id: change for change in claimed.changes}
     facts = {change.id: change for change in now.changes}
     for id_ in sorted(claims.keys() | facts.keys()):
         claim, fact = claims.get(id_), facts.get(id_)
-        if claim is None or fact is None or claim.source_digest != fact.source_digest:
-            what = "a document that the plan does not name" if claim is None else "changed since the plan was made"
-            return PlanStale(f"{id_}: {what}; plan again")
+        if claim is None:
+            return PlanStale(f"{id_}: changed, and the plan does not name it; plan again")
+        if fact is None:
+            return PlanStale(f"{id_}: the plan has steps for it, and there are none to take now; plan again")
+        if claim.source_digest != fact.source_digest:
+            return PlanStale(f"{id_}: changed since the plan was made; plan again")
         if _skeleton(claim) != _skeleton(fact):
             return PlanRejected(f"{id_}: the plan's steps do not follow from the sources and the index; plan again")
-    if claimed.target != now.target or claimed.base != now.base:
+    if (claimed.target, claimed.base, claimed.recipe_changed) != (now.target, now.base, now.recipe_changed):
         return PlanRejected("the plan's roots are not those that its steps lead to; plan again")
     return None
 

@@ -64,6 +64,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
         tool=terms.tool,
         config_digest=world.config_digest,
         recipe=world.recipe,
+        recipe_changed=world.head.recipe not in (None, world.recipe),
         base=Base(world.head.lineage, world.head.generation, world.head.corpus_root, world.head.state_root),
         target=_target(world),
         changes=changes,

@@ -76,11 +76,16 @@ class Tripped:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that apply needs to check that it does what was reviewed."""
+    """All that apply needs to check that it does what was reviewed.
+
+    `recipe_changed` if the index was made under another recipe: recording the new one is a change of its own, also
+    where no document changes with it.
+    """
 
     tool: str
     config_digest: Digest
     recipe: Recipe
+    recipe_changed: bool
     base: Base
     target: Target
     changes: tuple[DocumentChange, ...]
@@ -94,7 +99,7 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """True when applying would do nothing."""
-        return not self.changes
+        return not self.changes and not self.recipe_changed
 
     @property
     def counts(self) -> Mapping[str, int]:
