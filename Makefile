@@ -37,7 +37,7 @@ format: $(VENV)/.check  ## Format and fix what can be fixed
 	$(BIN)/ruff format $(CODE)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .bench demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -17,17 +17,15 @@ from corpus import clone
 from places import ROOT, WORK
 from process import Usage, run
 
-HISTORIES = ("fastapi-commits", "peps-commits")
-QUICK_COMMITS = 40
-
-OUR_SIZES = ((192, 512), (448, 1152))
-"""Minimum and maximum in estimated tokens: the defaults, and chunks about as large as the peer's."""
 DEFAULTS = (192, 512)
+HISTORIES = {"fastapi-commits": (480, 1232), "peps-commits": (360, 920)}
+"""Minimum and maximum in estimated tokens at which our chunks are about as large as the peer's."""
+QUICK_COMMITS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What one chunker made of a history. Sizes are of distinct chunk texts, in UTF-8."""
+    """What one chunker made of a history. `mean` is that of the distinct texts of the first snapshot, in UTF-8."""
 
     name: str
     embedded_bytes: int
@@ -72,7 +70,7 @@ def _replay(name: str, folder: Path, *, quick: bool) -> Replay:
         return Cut(called, usage=usage, **json.loads(out))
 
     cuts = [cut("peer, its default", [PEER.python, PEER.inside("cut")])]
-    for least, most in OUR_SIZES:
+    for least, most in (DEFAULTS, HISTORIES[name]):
         called = f"ours, {least} to {most}" + (", the default" if (least, most) == DEFAULTS else "")
         cuts.append(cut(called, [OURS.python, OURS.inside("cut"), str(least), str(most)]))
     return Replay(name, len(commits), versions, size, cuts)

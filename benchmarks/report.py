@@ -154,7 +154,8 @@ def _replays(measured: Measured) -> Iterable[str]:
     yield (
         "Bytes of chunk text that would have been embedded after the first snapshot, each distinct text counted once "
         "over the whole history. Smaller chunks alone make an edit cheaper; the last row shows ours at chunks about as "
-        "large as the peer's. One run each: the counts do not vary."
+        "large as the peer's. *Mean* is that of the first snapshot, *largest* that of all. One run each: the counts do "
+        "not vary."
     )
     for each in measured.replays:
         base = each.cuts[0].embedded_bytes
@@ -173,7 +174,7 @@ def _replays(measured: Measured) -> Iterable[str]:
             )
             for cut in each.cuts
         ]
-        names = ("chunker, its sizes", "embedded", "relative", "texts", "mean chunk", "largest chunk", "CPU to cut all")
+        names = ("chunker, its sizes", "embedded", "relative", "texts", "mean", "largest", "CPU to cut all")
         yield _table(names, rows)
 
 

@@ -24,14 +24,14 @@ with Path(stream).open(encoding="utf-8") as lines:
         (first if is_first else later).update(chunk.text for chunk in chunks)
 
 embedded = [len(text.encode()) for text in later - first]
-sizes = [len(text.encode()) for text in later | first]
+sizes = [len(text.encode()) for text in first]
 print(
     json.dumps(
         {
             "embedded_bytes": sum(embedded),
             "embedded_texts": len(embedded),
             "mean": sum(sizes) / len(sizes),
-            "largest": max(sizes),
+            "largest": max(sizes + embedded),
         }
     )
 )

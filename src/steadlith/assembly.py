@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith.config import Config
+    from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Embedder, EmbedderIdentity, Lock, Source, Store
+    from steadlith_core.records import DocumentId, Finding
 
 LEXICAL_ID = f"porter-unicode61+{LEXICAL_SEGMENTER}"
 """How texts become terms: the tokeniser's name and the segmenter that runs before it."""
@@ -36,6 +38,10 @@ class Assembly:
     """Adapters by name, made once a use. Open what you need, close what you opened."""
 
     config: Config
+    cut_before: dict[tuple[DocumentId, Digest], tuple[WantedDocument, tuple[Finding, ...]]] = field(
+        default_factory=dict
+    )
+    """Documents by (id, digest of their bytes) as they were cut: an apply need not cut again what its plan cut."""
 
     @cached_property
     def embedder_identity(self) -> EmbedderIdentity:

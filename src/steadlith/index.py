@@ -1,6 +1,6 @@
 """The Python API: one index, described by one configuration file.
 
-1. Planning opens everything read-only and builds no model.
+1. Planning opens everything read-only and builds no model; what only an apply needs is imported by `apply`.
 2. Applying holds the lock from before the first check until after the last write.
 """
 
@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Self
 
 from steadlith import config as configuration
 from steadlith.assembly import Assembly
-from steadlith.driver import drive
-from steadlith.hands import Hands, holder
 from steadlith.observe import observe
 from steadlith.search import search
 from steadlith.verify import verify
 from steadlith_core import events
 from steadlith_core.applying.audit import PROBE_TEXTS
-from steadlith_core.applying.run import ApplyRun, Result
 from steadlith_core.planning.make import Terms, make_plan
 
 if TYPE_CHECKING:
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from steadlith.config import Config
     from steadlith.search import Answer
     from steadlith.verify import Verification
+    from steadlith_core.applying.run import Result
     from steadlith_core.digest import Digest
     from steadlith_core.planning.plan import Plan
     from steadlith_core.ports import Reader, Store
@@ -89,6 +87,10 @@ class Index:
         plan that made the current generation does nothing (`Result.already`).
         Raises `PlanStale`, `PlanRejected`, `GuardRefused`, `LockHeld`, `Stopped`, `AdapterError` and its kinds.
         """
+        from steadlith.driver import drive
+        from steadlith.hands import Hands, holder
+        from steadlith_core.applying.run import ApplyRun
+
         with ExitStack() as stack:
             store = self._open(stack, readonly=False)
             cache = self._assembly.open_cache(readonly=False)

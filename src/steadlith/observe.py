@@ -135,7 +135,10 @@ def _read(
         return
     if id in known and known[id].source_digest == digest:
         return
-    sighting.wanted[id], found = want(assembly.cutter, id, entry.format, content)
+    cut = assembly.cut_before.get((id, digest))
+    if cut is None:
+        cut = assembly.cut_before[id, digest] = want(assembly.cutter, id, entry.format, content)
+    sighting.wanted[id], found = cut
     sighting.findings += found
 
 
