@@ -352,7 +352,7 @@ def test_field_case_25_after_churn_every_chunk_is_found_by_its_own_vector(folder
         for path in sorted(folder.docs.iterdir()):
             asked = index._assembly.embedder.embed_query(path.read_text("utf-8"))
             (best,) = reader.dense(space, vectors.unit(asked), 1)
-            (hit,) = reader.occurrences([best.entry])
+            (hit,) = reader.occurrences([best.entry], 5)
             assert hit.id.path == path.name
 
 

@@ -14,7 +14,7 @@ from steadlith import wiring
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
-from steadlith_core.planning.wanted import Cutter, cutter
+from steadlith_core.planning.wanted import Cutter
 from steadlith_core.records import Recipe, Space
 from steadlith_core.state import identity
 from steadlith_core.state.template import TEMPLATES
@@ -57,22 +57,25 @@ class Assembly:
         with adapter(f"building chunking policy {chosen.type!r}"):
             chunker = wiring.chunker_factory(chosen.type).build(chosen.settings)
         who = self.embedder_identity
-        front_matter = sorted({key for source in self.config.sources.values() for key in source.front_matter})
+        kept = {
+            name: sorted(source.front_matter) for name, source in self.config.sources.items() if source.front_matter
+        }
         recipe = Recipe(
             normalizer_id=NORMALIZER_ID,
             chunker_id=chunker.id,
             chunker_params_hash=identity.params_hash(chunker.params),
-            content_hash=hash_fields("content", front_matter),
+            content_hash=hash_fields("content", kept),
             template_id=TEMPLATES[self.config.embedding.template].id,
             lexical_id=LEXICAL_ID,
             spaces=(Space(who.model_id, identity.params_hash(who.document_params), who.dimensions),),
         )
-        return cutter(
+        return Cutter(
             recipe,
             chunker,
-            template=self.config.embedding.template,
-            front_matter=front_matter,
+            TEMPLATES[self.config.embedding.template],
+            front_matter={name: tuple(keys) for name, keys in kept.items()},
             max_input_tokens=who.max_tokens,
+            max_input_bytes=who.max_bytes,
         )
 
     @cached_property

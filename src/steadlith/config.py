@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ REJECTED = {
     "alias": "one index file holds one logical index, and its head is swapped in one commit: no alias is needed",
 }
 """Settings that other tools have and that cannot mean anything here."""
+
+PRICE_LIMIT = 10**9
+"""No price is as high; a mistyped exponent is."""
 
 VERSION_1_TABLES = frozenset({"chunker", "index"})
 """Tables that only a configuration of steadlith 1.x has."""
@@ -86,16 +90,24 @@ class Config:
 def load(path: Path) -> Config:
     """Read a configuration file. `ConfigError` for anything that cannot be used."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(f"no configuration at {path}: run `steadlith init` there, or pass --config FILE") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from error
     try:
-        tables = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
+        return parse(_tables(text, path), path.resolve())
+    except RecursionError:
+        raise ConfigError(f"{path} cannot be read: nested too deeply") from None
+
+
+def _tables(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except ValueError as error:  # TOMLDecodeError is one; a whole number with thousands of digits is another
         raise ConfigError(f"{path} is not TOML: {error}") from error
-    return parse(tables, path.resolve())
+    except InvalidOperation:
+        raise ConfigError(f"{path} is not TOML: a number in it has an impossible exponent") from None
 
 
 def parse(tables: Mapping[str, Any], file: Path) -> Config:
@@ -103,13 +115,16 @@ def parse(tables: Mapping[str, Any], file: Path) -> Config:
     _refuse_version_1(tables)
     table = _Table("", tables)
     table.allow("sources", "chunking", "embedding", "store", "cache", "guards")
+    store = _adapter(table.table("store"), "type", "sqlite")
+    cache = _adapter(table.table("cache"), "type", "sqlite")
+    _refuse_one_file(store, cache, file.parent)
     return Config(
         file=file,
         sources=_sources(table.table("sources")),
         chunking=_adapter(table.table("chunking"), "policy", "structural"),
         embedding=_embedding(table.table("embedding")),
-        store=_adapter(table.table("store"), "type", "sqlite"),
-        cache=_adapter(table.table("cache"), "type", "sqlite"),
+        store=store,
+        cache=cache,
         limits=_limits(table.table("guards")),
     )
 
@@ -124,6 +139,22 @@ def _refuse_version_1(tables: Mapping[str, Any]) -> None:
         raise ConfigError(
             f"this is a configuration of steadlith 1.x (it has {what}); that is another program with other files. "
             "Run `steadlith init` in a new folder; adopting a 1.x index without paying again will be `steadlith import`"
+        )
+
+
+def _refuse_one_file(store: Adapter, cache: Adapter, root: Path) -> None:
+    """The two are different files, and neither adapter sees the other's settings."""
+    paths = [adapter.settings.get("path") for adapter in (store, cache) if adapter.type == "sqlite"]
+    if len(paths) < 2 or not all(isinstance(path, str) for path in paths):
+        return
+    try:
+        index, other = ((root / str(path)).resolve() for path in paths)
+    except (OSError, RuntimeError, ValueError):
+        return  # the adapters say what is wrong with a path
+    if index == other:
+        raise ConfigError(
+            f"store.path = {paths[0]!r} and cache.path = {paths[1]!r} are one file; "
+            "the index and the cache need a file each"
         )
 
 
@@ -156,7 +187,7 @@ def _embedding(table: _Table) -> EmbeddingConfig:
 def _price(table: _Table) -> Price | None:
     per_million = table.pop("price_per_million_tokens", _money, None)
     currency = table.pop("price_currency", _text, "USD")
-    as_of = table.pop("price_as_of", str, None)
+    as_of = table.pop("price_as_of", _date, None)
     return None if per_million is None else Price(per_million, currency, as_of)
 
 
@@ -249,6 +280,17 @@ def _money(value: Any) -> Decimal:
         amount = Decimal(value)
     except InvalidOperation as error:
         raise ValueError("expected a number") from error
-    if not amount.is_finite() or amount < 0:
-        raise ValueError("expected a number from 0 up")
+    if not amount.is_finite() or not 0 <= amount < PRICE_LIMIT:
+        raise ValueError(f"expected a number from 0 up, less than {PRICE_LIMIT}")
     return amount
+
+
+def _date(value: Any) -> str:
+    """A day, as TOML's own date or as text; kept as text."""
+    written = value if isinstance(value, str) else str(value) if type(value) is date else ""
+    try:
+        if date.fromisoformat(written).isoformat() == written:
+            return written
+    except ValueError:
+        pass
+    raise ValueError("expected a date, YYYY-MM-DD")

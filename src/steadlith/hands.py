@@ -22,6 +22,8 @@ from steadlith_core.events import Warned
 from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.planfile import plan_digest
 from steadlith_core.records import Generation
+from steadlith_core.rows import VectorRow
+from steadlith_core.vectors import unit
 
 if TYPE_CHECKING:
     from steadlith.assembly import Assembly
@@ -37,7 +39,9 @@ def holder() -> str:
 
 @dataclass(slots=True)
 class Hands:
-    """Everything an apply touches, opened by the caller and closed by the caller."""
+    """Everything an apply touches. `cache` is open for reading; it is opened for writing when there is something to
+    keep, so that a refused apply leaves no file behind. The caller closes what it opened, and these hands.
+    """
 
     assembly: Assembly
     store: Store
@@ -46,6 +50,17 @@ class Hands:
     plan: Plan
     terms: Terms
     report: Reporter
+    _kept_in: Cache | None = None
+
+    def close(self) -> None:
+        """Release what these hands opened themselves."""
+        if self._kept_in is not None:
+            self._kept_in.close()
+
+    def _writable_cache(self) -> Cache:
+        if self._kept_in is None:
+            self._kept_in = self.assembly.open_cache(readonly=False)
+        return self._kept_in
 
     def perform(self, effect: fx.Effect) -> fx.Outcome:
         """Do it; what goes wrong becomes an outcome, so that the run decides."""
@@ -75,7 +90,7 @@ class Hands:
             case fx.Embed():
                 return fx.Embedded(effect.batch, self.assembly.embedder.embed_documents(effect.texts))
             case fx.Keep():
-                self.cache.put(effect.vectors)
+                self._writable_cache().put(effect.vectors)
                 return fx.Kept(effect.batch)
             case fx.Commit():
                 return self._commit(effect)
@@ -89,7 +104,10 @@ class Hands:
         only = frozenset(change.id for change in self.plan.changes)
         with closing(self.store.snapshot()) as reader:
             observed = observe(self.assembly, reader, self.cache, only=only)
+        told = {finding.place for finding in self.plan.findings}
         for id_ in observed.left:
+            if str(id_) in told:
+                continue  # the plan said already that this is no document it could use
             self.report(Warned(f"{id_} changed since the plan was made; it is left to the next plan"))
         return fx.Recomputed(make_plan(observed.world, self.terms))
 
@@ -105,7 +123,7 @@ class Hands:
         now = self.assembly.embedder.embed_documents(effect.texts)
         recorded = self.cache.probe(space.model_id, space.params_hash)
         if recorded is None and not answer_problems(len(effect.texts), space.dimensions, now):
-            self.cache.put_probe(space.model_id, space.params_hash, now)
+            self._writable_cache().put_probe(space.model_id, space.params_hash, now)
         return fx.Probed(now, recorded)
 
     def _commit(self, effect: fx.Commit) -> fx.Outcome:
@@ -134,9 +152,10 @@ class Hands:
     @staticmethod
     def _write(transaction: Transaction, effect: fx.Commit) -> None:
         rows = effect.planned.writes
+        vectors = (VectorRow(entry, key, unit(effect.vectors[key])) for entry, key in rows.vectors.items())
         transaction.put_texts(rows.texts.values())
         transaction.put_entries(rows.entries.values())
-        transaction.put_vectors(rows.space, effect.vectors)
+        transaction.put_vectors(rows.space, vectors)
         for version in rows.versions:
             transaction.put_document(version)
         for respan in rows.respans:

@@ -93,11 +93,12 @@ class Index:
 
         with ExitStack() as stack:
             store = self._open(stack, readonly=False)
-            cache = self._assembly.open_cache(readonly=False)
+            cache = self._assembly.open_cache(readonly=True)
             stack.callback(cache.close)
             lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
             hands = Hands(self._assembly, store, cache, lock, plan, self._terms(), report)
+            stack.callback(hands.close)
             run = ApplyRun(
                 plan,
                 batch_size=self.config.embedding.batch_size,

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from steadlith.border import adapter
 from steadlith_core.digest import hash_fields
 from steadlith_core.errors import DocumentError
+from steadlith_core.planning.planfile import is_plan_file
 from steadlith_core.planning.wanted import rewant, want
 from steadlith_core.planning.world import World
 from steadlith_core.records import DocumentId, Finding, FindingKind
@@ -37,43 +38,32 @@ class Observed:
     left: tuple[DocumentId, ...]
 
 
-@dataclass(slots=True)
-class _Sighting:
-    """What the sources showed."""
-
-    wanted: dict[DocumentId, WantedDocument] = field(default_factory=dict)
-    seen: set[DocumentId] = field(default_factory=set)
-    unread: set[DocumentId] = field(default_factory=set)
-    findings: list[Finding] = field(default_factory=list)
-    left: list[DocumentId] = field(default_factory=list)
-
-
 def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset[DocumentId] | None = None) -> Observed:
     """Look at everything; with `only`, leave every other document as it is recorded."""
     with adapter("reading the index"):
         head = reader.head
         recorded = {document.id: document for document in reader.documents()}
     same_recipe = head.recipe == assembly.cutter.recipe
-    sighting = _Sighting()
+    survey = _Survey(assembly, recorded, recorded if same_recipe else {}, only)
     for name, source in assembly.sources().items():
-        known = recorded if same_recipe else {}
-        _look(assembly, name, source, recorded, known, only, sighting)
+        survey.look(name, source)
 
-    vanished = recorded.keys() - sighting.seen - sighting.unread
+    vanished = recorded.keys() - survey.seen - survey.unread
     if only is not None:
-        sighting.left += sorted(vanished - only)
+        survey.left += sorted(vanished - only)
         vanished &= only
     if not same_recipe:
-        for id_ in sorted(sighting.unread & recorded.keys()):
-            sighting.wanted[id_] = _as_recorded(assembly, reader, recorded[id_])
+        for id_ in sorted(survey.unread & recorded.keys()):
+            survey.wanted[id_] = _as_recorded(assembly, reader, recorded[id_])
 
-    touched = sorted((sighting.wanted.keys() & recorded.keys()) | vanished)
+    touched = sorted((survey.wanted.keys() & recorded.keys()) | vanished)
     with adapter("reading the index"):
         chunks = {id_: reader.chunks(id_) for id_ in touched}
         entries = reader.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
         space = assembly.cutter.space
-        keys = sorted({chunk.vector_key for document in sighting.wanted.values() for chunk in document.chunks})
-        available = cache.contains(keys) | reader.held(space, keys)
+        keys = sorted({chunk.vector_key for document in survey.wanted.values() for chunk in document.chunks})
+        cached = cache.contains(keys)
+        available = cached | reader.held(space, [key for key in keys if key not in cached])
     world = World(
         head=head,
         recipe=assembly.cutter.recipe,
@@ -81,65 +71,64 @@ def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset
         recorded=recorded,
         chunks=chunks,
         entries=entries,
-        wanted=sighting.wanted,
+        wanted=survey.wanted,
         vanished=frozenset(vanished),
         available=frozenset(available),
-        findings=tuple(sighting.findings),
+        findings=tuple(survey.findings),
     )
-    return Observed(world, tuple(sighting.left))
+    return Observed(world, tuple(survey.left))
 
 
-def _look(
-    assembly: Assembly,
-    name: str,
-    source: Source,
-    recorded: Mapping[DocumentId, RecordedDocument],
-    known: Mapping[DocumentId, RecordedDocument],
-    only: frozenset[DocumentId] | None,
-    sighting: _Sighting,
-) -> None:
-    with adapter(f"listing source {name!r}"):
-        listing = source.list()
-    sighting.findings += listing.findings
-    folders = tuple(path for path in listing.unread if path.endswith("/"))
-    files = set(listing.unread)
-    sighting.unread.update(
-        id_ for id_ in recorded if id_.source == name and (id_.path in files or id_.path.startswith(folders))
-    )
-    for entry in listing.entries:
-        id_ = DocumentId(name, entry.path)
-        sighting.seen.add(id_)
-        try:
-            _read(assembly, source, id_, entry, recorded, known, only, sighting)
-        except DocumentError as error:
-            sighting.findings.append(Finding(str(id_), FindingKind(error.kind), str(error)))
-            sighting.unread.add(id_)
+@dataclass(slots=True)
+class _Survey:
+    """One look at all sources, and what they showed. `known` are the documents whose cuts may be believed."""
 
+    assembly: Assembly
+    recorded: Mapping[DocumentId, RecordedDocument]
+    known: Mapping[DocumentId, RecordedDocument]
+    only: frozenset[DocumentId] | None
+    wanted: dict[DocumentId, WantedDocument] = field(default_factory=dict)
+    seen: set[DocumentId] = field(default_factory=set)
+    unread: set[DocumentId] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+    left: list[DocumentId] = field(default_factory=list)
 
-def _read(
-    assembly: Assembly,
-    source: Source,
-    id: DocumentId,  # noqa: A002
-    entry: SourceEntry,
-    recorded: Mapping[DocumentId, RecordedDocument],
-    known: Mapping[DocumentId, RecordedDocument],
-    only: frozenset[DocumentId] | None,
-    sighting: _Sighting,
-) -> None:
-    with adapter(f"reading {id}"):
-        content = source.read(entry.path)
-    digest = source_digest(content)
-    if only is not None and id not in only:
-        if id not in recorded or recorded[id].source_digest != digest:
-            sighting.left.append(id)
-        return
-    if id in known and known[id].source_digest == digest:
-        return
-    cut = assembly.cut_before.get((id, digest))
-    if cut is None:
-        cut = assembly.cut_before[id, digest] = want(assembly.cutter, id, entry.format, content)
-    sighting.wanted[id], found = cut
-    sighting.findings += found
+    def look(self, name: str, source: Source) -> None:
+        """List one source and read all that it lists."""
+        with adapter(f"listing source {name!r}"):
+            listing = source.list()
+        self.findings += (replace(finding, place=f"{name}:{finding.place}") for finding in listing.findings)
+        folders = tuple(path for path in listing.unread if path.endswith("/"))
+        files = set(listing.unread)
+        self.unread.update(
+            id_ for id_ in self.recorded if id_.source == name and (id_.path in files or id_.path.startswith(folders))
+        )
+        for entry in listing.entries:
+            id_ = DocumentId(name, entry.path)
+            try:
+                self._read(id_, source, entry)
+            except DocumentError as error:
+                self.findings.append(Finding(str(id_), FindingKind(error.kind), str(error)))
+                self.unread.add(id_)
+
+    def _read(self, id: DocumentId, source: Source, entry: SourceEntry) -> None:  # noqa: A002
+        with adapter(f"reading {id}"):
+            content = source.read(entry.path)
+        if is_plan_file(content):
+            return
+        self.seen.add(id)
+        digest = source_digest(content)
+        if self.only is not None and id not in self.only:
+            if id not in self.recorded or self.recorded[id].source_digest != digest:
+                self.left.append(id)
+            return
+        if id in self.known and self.known[id].source_digest == digest:
+            return
+        cut = self.assembly.cut_before.get((id, digest))
+        if cut is None:
+            cut = self.assembly.cut_before[id, digest] = want(self.assembly.cutter, id, entry.format, content)
+        self.wanted[id], found = cut
+        self.findings += found
 
 
 def _as_recorded(assembly: Assembly, reader: Reader, document: RecordedDocument) -> WantedDocument:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_LIMIT = 200
 CANDIDATES_PER_HIT = 5
 LEAST_CANDIDATES = 50
+MAX_QUERY = 4096
+"""Code points of a query that the model reads; the lexical arm has a limit of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,14 @@ def search(assembly: Assembly, reader: Reader, query: str, *, limit: int) -> Ans
         )
     candidates = max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT)
     with adapter("embedding the query"):
-        asked = vectors.unit(assembly.embedder.embed_query(query))
+        asked = vectors.unit(assembly.embedder.embed_query(_readable(query)))
     with adapter("searching the index"):
         dense = reader.dense(space, asked, candidates)
         lexical = reader.lexical(words, candidates) if words else ()
         only_lexical = sorted({hit.entry for hit in lexical} - {hit.entry for hit in dense})
         fused = additive(dense, lexical, reader.cosines(space, asked, only_lexical))
         best = fused[:limit]  # every live entry has at least one occurrence
-        found = reader.occurrences([hit.entry for hit in best])
+        found = reader.occurrences([hit.entry for hit in best], limit)
     ranks = {hit.entry: rank for rank, hit in enumerate(best)}
     hits = [
         Hit(
@@ -97,3 +99,8 @@ def search(assembly: Assembly, reader: Reader, query: str, *, limit: int) -> Ans
         for row in sorted(found, key=lambda row: (ranks[row.entry], row.id, row.position))
     ]
     return Answer(query, head.generation, tuple(hits[:limit]))
+
+
+def _readable(query: str) -> str:
+    """What a model is given of a query: no lone surrogates (from bytes that are no UTF-8), and not without end."""
+    return query[:MAX_QUERY].encode("utf-8", "replace").decode("utf-8")

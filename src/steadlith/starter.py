@@ -62,13 +62,14 @@ def start(config: Path, folder: str | None, embedder: str | None, *, force: bool
     if config.exists() and not force:
         raise UsageError(f"{config} is there already; pass --force to replace it")
     root = config.resolve().parent
+    if not root.is_dir():
+        raise UsageError(f"--config {config}: there is no folder {root}; make it first")
     if folder is None:
         folder = "docs" if (root / "docs").is_dir() else "."
     if not (root / folder).is_dir():
         raise UsageError(f"{folder!r} is not a folder below {root}")
     chosen, why = _choose(embedder)
     text = TEMPLATE.format(path=json.dumps(folder, ensure_ascii=False), embedder=json.dumps(chosen))
-    config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(text, "utf-8")
     state = root / configuration.STATE_FOLDER
     state.mkdir(exist_ok=True)

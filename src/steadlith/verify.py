@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steadlith.border import adapter
+from steadlith_core.errors import StoreCorrupt
 from steadlith_core.state import identity
 from steadlith_core.state.roots import corpus_root, state_root
 from steadlith_core.state.tree import document_root
@@ -49,10 +50,17 @@ def verify(reader: Reader, *, root: Digest | None = None, expected_state_root: D
         roots: dict[Digest, Digest] = {}
         chunks = 0
         for document in reader.documents():
-            rows = reader.chunks(document.id)
-            chunks += len(rows)
-            roots[document_key(document.id)] = document_root([row.chunk_hash for row in rows], document.metadata)
-            problems += _document_problems(reader, head.recipe, document, rows, roots[document_key(document.id)])
+            key = document_key(document.id)
+            try:
+                rows = reader.chunks(document.id)
+                roots[key] = document_root([row.chunk_hash for row in rows], document.metadata)
+                problems += _document_problems(reader, head.recipe, document, rows, roots[key])
+                chunks += len(rows)
+            except StoreCorrupt as error:
+                # Named, and taken as recorded, so that one bad row does not hide the others.
+                problems.append(f"{document.id}: {error}")
+                roots[key] = document.root
+                chunks += document.chunk_count
         normalizer = {"normalizer_id": head.recipe.normalizer_id} if head.recipe else {}
         corpus = corpus_root(len(roots), trie_root(roots.items()), **normalizer)
         state = state_root(corpus, head.recipe)

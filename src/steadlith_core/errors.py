@@ -39,7 +39,7 @@ class DocumentError(SteadlithError):
 
 
 class PlanFileError(SteadlithError):
-    """A plan file is not a plan that this version can read: damaged, edited or of another major version."""
+    """A plan file is not a plan that this version can read: damaged, or of another major version."""
 
 
 class PlanStale(SteadlithError):
@@ -49,7 +49,7 @@ class PlanStale(SteadlithError):
 
 
 class PlanRejected(SteadlithError):
-    """A plan holds a step that does not follow from the sources and the index. Nothing was written."""
+    """A plan was edited, or holds a step that does not follow from the sources and the index. Nothing was written."""
 
     exit_code = 5
 

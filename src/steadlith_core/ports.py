@@ -73,6 +73,7 @@ class EmbedderIdentity:
 
     `model_id` names provider, model and revision. `document_params` holds what else changes a document's vector
     (dimensions, pooling, normalisation, prefix, truncation). `max_tokens` is the longest input, if there is one.
+    `max_bytes` is the longest in UTF-8 bytes; `embed_documents` refuses a longer one, so planning keeps it out.
     `local` says that no one charges for it.
     """
 
@@ -80,6 +81,7 @@ class EmbedderIdentity:
     dimensions: int
     document_params: Mapping[str, str | int | bool | None]
     max_tokens: int | None = None
+    max_bytes: int | None = None
     local: bool = False
 
 
@@ -227,7 +229,7 @@ class Reader(Protocol):
         ...
 
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
-        """Which vector keys the space holds."""
+        """Which vector keys `vectors` would answer: held and intact."""
         ...
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
@@ -253,8 +255,11 @@ class Reader(Protocol):
         """Exact cosine of these entries (the store's numbers) with the unit `query`; who has none is left out."""
         ...
 
-    def occurrences(self, entries: Sequence[int]) -> tuple[OccurrenceHit, ...]:
-        """Visible occurrences of these entries, ordered by (source, path, position)."""
+    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
+        """Visible occurrences of these entries, at most `most` of each, ordered by (source, path, position).
+
+        Of an entry that has more, the first ones in that order. Costs what it answers and a scan of the entries' rows.
+        """
         ...
 
     def problems(self, *, full: bool) -> Iterator[str]:

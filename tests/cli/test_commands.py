@@ -71,11 +71,11 @@ def test_a_file_that_is_no_plan_exits_1(cli, folder, content):
     assert "plan file" in ran.err
 
 
-def test_an_edited_plan_exits_1_before_anything_is_written(cli, folder):
+def test_an_edited_plan_exits_5_before_anything_is_written(cli, folder):
     cli("plan", "--out", "p.json")
     text = (folder / "p.json").read_text("utf-8")
     (folder / "p.json").write_text(text.replace('"docs"', '"other"'), "utf-8")
-    assert cli("apply", "p.json").code == 1
+    assert cli("apply", "p.json").code == 5
     assert json.loads(cli("status", "--json").out)["generation"] == 0
 
 
@@ -186,7 +186,11 @@ def test_search_prints_spans_and_json(cli, folder):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["nonsense"], ["plan", "--nope"], ["show"], ["search"], ["apply", "--lock-timeout", "soon"], ["plan", "extra"]],
+    [
+        *(["nonsense"], ["plan", "--nope"], ["show"], ["search"], ["plan", "extra"], ["search", "-foo"]),
+        *(["apply", "--lock-timeout", value] for value in ("soon", "-1", "nan", "inf")),
+        *(["plan", "--out", value] for value in ("", ".", "docs")),
+    ],
 )
 def test_usage_errors_exit_64(cli, folder, arguments):
     ran = cli(*arguments)
@@ -265,12 +269,89 @@ def test_out_into_a_folder_that_is_not_there_is_an_error_and_leaves_nothing(cli,
     assert "nowhere" in ran.err
 
 
+def test_without_a_command_the_help_is_printed_plainly(cli):
+    bare = cli()
+    assert (bare.code, bare.err) == (0, "")
+    assert bare.out == cli("--help").out
+
+
+def test_a_query_that_begins_with_a_dash_stands_after_two(cli, folder):
+    cli("apply", "--yes")
+    assert "docs:b.md" in cli("search", "--", "-bridges").out
+
+
+def test_verify_without_an_index_exits_2_unless_the_empty_roots_are_pinned(cli, folder):
+    ran = cli("verify")
+    assert ran.code == 2
+    assert "! There is no index yet: run `steadlith apply`, or look at [store] in steadlith.toml" in ran.out
+    assert "\n1 problem: generation 0" in ran.out
+    found = document(cli("verify", "--json"), "steadlith-verification")
+    assert (found["ok"], len(found["problems"])) == (False, 1)
+    for option, root in (("--root", "corpus_root"), ("--state-root", "state_root")):
+        assert cli("verify", option, found[root]).code == 0
+    other = cli("verify", "--root", "b3:" + "0" * 64)
+    assert other.code == 2
+    assert "2 problems: generation 0" in other.out
+
+
+def test_search_without_an_index_says_so(cli, folder):
+    ran = cli("search", "apples")
+    assert (ran.code, ran.out) == (0, "No hits: there is no index yet; run `steadlith apply`.\n")
+    assert document(cli("search", "apples", "--json"), "steadlith-answer")["hits"] == []
+
+
+def test_a_long_plan_is_counted_and_says_what_lists_it(cli, folder):
+    for number in range(21):
+        (folder / "docs" / f"{number}.md").write_text(f"Text {number}.\n", "utf-8")
+    planned = cli("plan")
+    assert "\n(--steps lists all 23 steps)\n" in planned.out
+    assert "chunk 0" not in planned.out
+    assert cli("plan", "--steps").out.count("    + chunk 0") == 23
+    assert "lists all" not in cli("plan", "--no-steps").out
+    assert "(steadlith plan --steps lists all 23 steps)" in cli("apply").out
+
+
+def test_documents_are_counted_as_touched_of_those_that_will_be_there_and_removed(cli, folder):
+    cli("apply", "--yes")
+    (folder / "docs" / "a.md").rename(folder / "docs" / "c.md")
+    assert "kept (1 of 2 documents)." in cli("plan").out
+    (folder / "docs" / "b.md").unlink()
+    assert "kept (1 of 1 documents, 1 removed)." in cli("plan").out
+
+
+@pytest.mark.parametrize("count", [10, 11])
+def test_many_findings_are_counted_by_kind(cli, folder, count):
+    for number in range(count - 1):
+        (folder / "docs" / f"{number}.md").write_bytes(b"\x00")
+    (folder / "docs" / "u.md").write_bytes(b"\xff")
+    planned = cli("plan").out
+    assert f"Findings ({count})," in planned
+    assert (planned.count("\n! docs:") == count) is (count == 10)
+    assert (f"\n! {count - 1} binary, 1 undecodable; --json lists all\n" in planned) is (count == 11)
+    assert len(json.loads(cli("plan", "--json").out)["findings"]) == count
+
+
+def test_init_into_a_folder_that_is_not_there_says_so(cli, tmp_path):
+    ran = cli("init", "-c", "new/steadlith.toml")
+    assert ran.code == 64
+    assert f"there is no folder {tmp_path / 'new'}" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_help_shows_the_exit_codes_and_every_command(cli):
     ran = cli("--help")
     assert ran.code == 0
     assert "130  interrupted" in ran.out
     for command in ("init", "plan", "show", "apply", "status", "search", "verify"):
         assert f"  {command} " in ran.out
+
+
+def test_a_shell_can_ask_for_completions(cli, monkeypatch):
+    monkeypatch.setenv("_STEADLITH_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "steadlith ver")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    ran = cli()
+    assert (ran.code, ran.out) == (0, "plain,verify\n")
 
 
 def test_the_help_imports_no_heavy_library():

@@ -69,6 +69,13 @@ def test_a_bad_setting_names_the_key_the_value_and_the_choices(tmp_path, additio
         ("price_per_million_tokens = -1", ["embedding.price_per_million_tokens = -1", "from 0 up"]),
         ("price_per_million_tokens = nan", ["embedding.price_per_million_tokens"]),
         ("price_per_million_tokens = 'free'", ["embedding.price_per_million_tokens = 'free'"]),
+        ("price_per_million_tokens = 1e400", ["embedding.price_per_million_tokens", "less than 1000000000"]),
+        ("price_per_million_tokens = 1000000000", ["less than 1000000000"]),
+        ("price_per_million_tokens = 1e99999999999999999999", ["impossible exponent"]),
+        ("price_as_of = 'last week'", ["embedding.price_as_of = 'last week'", "YYYY-MM-DD"]),
+        ("price_as_of = '20261101'", ["YYYY-MM-DD"]),
+        ("price_as_of = 2026-11-01T10:00:00", ["YYYY-MM-DD"]),
+        ("price_as_of = 20261101", ["YYYY-MM-DD"]),
     ],
 )
 def test_a_bad_embedding_setting_is_named(tmp_path, line, parts):
@@ -85,6 +92,9 @@ def test_a_bad_embedding_setting_is_named(tmp_path, line, parts):
         ("[sources.'a b']\n[embedding]\nembedder='hash'", "letters, digits"),
         ("[sources.docs]", "embedding.embedder is missing"),
         ("not toml", "is not TOML"),
+        ("x = " + "9" * 5000, "is not TOML"),
+        ("x = " + "[" * 5000, "nested too deeply"),
+        ("store.alias." + "a." * 5000 + "a = 1", "nested too deeply"),
     ],
 )
 def test_what_is_missing_is_said(tmp_path, text, part):
@@ -104,6 +114,28 @@ def test_what_is_missing_is_said(tmp_path, text, part):
 def test_a_configuration_of_steadlith_1_is_recognised_and_refused_with_the_way(tmp_path, text):
     with pytest.raises(ConfigError, match=r"steadlith 1\.x.*steadlith import"):
         load(tmp_path, text)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    assert load(tmp_path, "\ufeff" + GOOD) == load(tmp_path, GOOD)
+
+
+def test_the_day_of_a_price_may_be_a_date_of_toml(tmp_path):
+    assert load(tmp_path, GOOD.replace('"2026-11-01"', "2026-11-01")) == load(tmp_path, GOOD)
+
+
+@pytest.mark.parametrize("cache", ["x/i.db", "./x/../x/i.db", "link/i.db"])
+def test_the_index_and_the_cache_in_one_file_are_refused_with_both_keys(tmp_path, cache):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "link").symlink_to("x")
+    with pytest.raises(ConfigError) as raised:
+        load(tmp_path, f"{GOOD}[store]\npath = 'x/i.db'\n[cache]\npath = '{cache}'\n")
+    assert f"store.path = 'x/i.db' and cache.path = {cache!r}" in str(raised.value)
+
+
+def test_paths_that_differ_or_belong_to_other_adapters_are_not_compared(tmp_path):
+    load(tmp_path, f"{GOOD}[store]\npath = 'i.db'\n[cache]\npath = 'c.db'\n")
+    load(tmp_path, f"{GOOD}[store]\ntype = 'other'\npath = 'i.db'\n[cache]\npath = 'i.db'\n")
 
 
 def test_an_absent_or_unreadable_configuration_says_what_to_do(tmp_path):

@@ -350,3 +350,78 @@ def test_a_changed_setting_without_any_step_is_recorded_once(settled):
     head = settled.apply(planned).head
     assert (head.generation, head.corpus_root, head.recipe) == (2, root, planned.recipe)
     assert settled.plan().is_empty
+
+
+def test_a_saved_plan_in_a_source_is_no_document(make_site):
+    site = make_site()
+    site.write("a.md", "alpha\n")
+    site.write("plan.json", dump(site.plan()))
+    assert [str(change.id) for change in site.plan().changes] == ["docs:a.md"]
+    site.write("data.json", '{"kind": "steadlith-plan"}')
+    assert len(site.plan().changes) == 2
+
+
+def test_front_matter_is_kept_for_the_source_that_asks_for_it(make_site):
+    site = make_site(source='front_matter = ["tags"]', rest='[sources.more]\npath = "more"')
+    (site.root / "more").mkdir()
+    for folder in ("docs", "more"):
+        (site.root / folder / "a.md").write_text("---\ntags: x\n---\nalpha\n", "utf-8")
+    site.apply()
+    with site.open()._reader() as reader:
+        kept = {document.id.source: document.metadata.get("tags") for document in reader.documents()}
+    assert kept == {"docs": "x", "more": None}
+
+
+def test_a_refused_apply_leaves_no_cache_and_no_index_behind(site, article):
+    path = site.write("a.md", article("a"))
+    saved = site.plan()
+    path.write_text("changed\n", "utf-8")
+    with pytest.raises(PlanStale):
+        site.apply(saved)
+    left = {path.name for path in (site.root / ".steadlith").iterdir()}
+    assert left <= {"index.sqlite3.lock", "index.sqlite3.lock.info"}
+
+
+def test_an_input_that_the_model_does_not_take_is_a_finding_and_the_rest_goes_on(site, article, monkeypatch):
+    from dataclasses import replace
+
+    from steadlith_adapters.embedders.hash import FACTORY
+    from steadlith_core.records import FindingKind
+
+    whole = type(FACTORY).describe
+    monkeypatch.setattr(type(FACTORY), "describe", lambda self, settings: replace(whole(self, settings), max_bytes=150))
+    site.write("good.md", "short alpha\n")
+    site.write("long.md", "alpha beta gamma delta " * 8)
+    planned = site.plan()
+    assert [(finding.place, finding.kind) for finding in planned.findings] == [
+        ("docs:long.md", FindingKind.INPUT_TOO_LONG)
+    ]
+    assert site.apply(planned).head.documents == 1
+
+
+def test_an_apply_says_nothing_of_files_that_its_plan_found_to_be_no_documents(site, article):
+    site.write("a.md", article("a"))
+    site.write("picture.md", b"\x00\x01")
+    told = []
+    site.apply(report=told.append)
+    assert not [event for event in told if type(event).__name__ == "Warned"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE document_version SET occurrences = x'0102' WHERE document = 1",
+        "DELETE FROM occurrence WHERE occurrence = 1",
+    ],
+)
+def test_verify_names_every_damaged_document_and_goes_on(settled, damage):
+    import apsw
+
+    connection = apsw.Connection(str(settled.root / ".steadlith" / "index.sqlite3"))
+    connection.execute(damage)
+    connection.execute("UPDATE text SET body = 'tampered' WHERE text = (SELECT max(text) FROM text)")
+    connection.close()
+    found = settled.open().verify()
+    assert not found.ok
+    assert any("docs:three.md" in problem or "docs:two.md" in problem for problem in found.problems)
+    assert any("docs:one.md" in problem or "occurrence" in problem for problem in found.problems)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from steadlith_core.digest import Digest, hash_fields, hasher
+from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import PlanFileError, PlanRejected, PlanStale
 from steadlith_core.planning.plan import DocumentChange, Fate
 from steadlith_core.planning.planfile import dump, load
@@ -30,6 +30,11 @@ def refused(site, plan, kind=(PlanRejected, PlanStale)):
     return str(raised.value)
 
 
+def with_change(honest, change):
+    """A forger keeps the order, so that the file can be read at all."""
+    return replace(honest, changes=tuple(sorted((*honest.changes, change), key=lambda each: each.id)))
+
+
 @pytest.mark.parametrize(
     "path", ["../secret.md", "/etc/passwd", "a/../../secret.md", "link.md", ".steadlith/index.sqlite3", "no.md"]
 )
@@ -40,14 +45,14 @@ def test_an_id_outside_the_sources_is_refused(edited, path):
     forged = DocumentChange(
         DocumentId("docs", path), Fate.ADDED, None, ANY, 0, (Add(0, ANY, ANY, 3, True, Reason.NEW_DOCUMENT),)
     )
-    message = refused(edited, replace(honest, changes=(*honest.changes, forged)))
+    message = refused(edited, with_change(honest, forged))
     assert path in message
 
 
 def test_a_source_that_the_configuration_does_not_name_is_refused(edited):
     honest = edited.plan()
     change = replace(honest.changes[0], id=DocumentId("other", "one.md"))
-    assert "other:one.md" in refused(edited, replace(honest, changes=(*honest.changes, change)))
+    assert "other:one.md" in refused(edited, with_change(honest, change))
 
 
 def test_a_hidden_delete_is_refused(edited):
@@ -55,7 +60,7 @@ def test_a_hidden_delete_is_refused(edited):
     hidden = DocumentChange(
         DocumentId("docs", "two.md"), Fate.REMOVED, None, None, 0, (Delete(0, ANY, Reason.DOCUMENT_VANISHED),)
     )
-    assert "docs:two.md" in refused(edited, replace(honest, changes=(*honest.changes, hidden)))
+    assert "docs:two.md" in refused(edited, with_change(honest, hidden))
 
 
 def test_a_step_more_or_less_is_refused(edited):
@@ -105,20 +110,39 @@ def test_looser_limits_in_a_file_count_for_nothing(settled):
     assert settled.open().head().documents == 3
 
 
+def resealed(body):
+    body.pop("checksum", None)
+    compact = json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return json.dumps({**body, "checksum": str(hasher("plan")(compact))})
+
+
 def test_an_edited_file_is_refused_by_its_checksum_and_a_resealed_one_by_its_steps(edited):
     body = json.loads(dump(edited.plan()))
     body["changes"][0]["steps"] = []
-    with pytest.raises(PlanFileError, match="changed after it was written"):
+    body["counts"] = dict.fromkeys(body["counts"], 0) | {"keep": body["counts"]["keep"]}
+    with pytest.raises(PlanRejected, match="changed after it was written"):
         load(json.dumps(body))
-    body.pop("checksum")
-    compact = json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
-    resealed = load(json.dumps({**body, "checksum": str(hasher("plan")(compact))}))
     with pytest.raises(PlanRejected):
-        edited.apply(resealed)
+        edited.apply(load(resealed(body)))
 
 
-def test_a_forged_rest_digest_or_cost_changes_nothing_that_is_done(edited):
+def test_a_second_contradicting_change_of_one_document_is_refused(edited):
+    body = json.loads(dump(edited.plan()))
+    body["changes"].insert(0, {**body["changes"][0], "steps": []})
+    with pytest.raises(PlanFileError, match="there twice"):
+        load(resealed(body))
+
+
+@pytest.mark.parametrize("field", ["kept_documents", "kept_chunks", "rest_digest"])
+def test_a_forged_rest_is_refused(edited, field):
+    value = ANY if field == "rest_digest" else 1000
     honest = edited.plan()
-    cheap = replace(honest, cost=replace(honest.cost, tokens=0, amount="0"), rest_digest=hash_fields("x"))
-    done = edited.apply(cheap)
+    forged = replace(honest, **{field: value})
+    with pytest.raises(PlanRejected, match="totals"):
+        edited.apply(forged)
+
+
+def test_a_forged_cost_changes_nothing_that_is_done(edited):
+    honest = edited.plan()
+    done = edited.apply(replace(honest, cost=replace(honest.cost, tokens=0, amount="0")))
     assert done.embedded == honest.cost.embeddings

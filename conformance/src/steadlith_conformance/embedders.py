@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from steadlith_core import vectors
-from steadlith_core.errors import ConfigError
+from steadlith_core.errors import ConfigError, EmbeddingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +75,15 @@ class EmbedderSuite:
         assert identity.model_id
         assert identity.document_params["dimensions"] == identity.dimensions
         assert identity.max_tokens is None or identity.max_tokens > 0
+        assert identity.max_bytes is None or identity.max_bytes > 0
+
+    def test_a_text_over_max_bytes_is_refused(
+        self, factory: EmbedderFactory, settings: Mapping[str, Any], embedder: Embedder
+    ) -> None:
+        most = factory.describe(settings).max_bytes
+        for text in () if most is None else ("x" * (most + 1), "\u5206" * (most // 3 + 1)):
+            with pytest.raises(EmbeddingError):
+                embedder.embed_documents(["fine", text])
 
     def test_an_unknown_setting_is_refused_by_name(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
         for make in (factory.describe, factory.build):
@@ -117,9 +126,13 @@ class EmbedderSuite:
             scores = vectors.cosines(made, vectors.unit(embedder.embed_query(text)))
             assert max(range(len(TEXTS)), key=scores.__getitem__) == place
 
-    def test_odd_and_long_texts_get_usable_vectors(self, embedder: Embedder, dimensions: int) -> None:
-        made = embedder.embed_documents(HOSTILE)
-        assert [vectors.problems(vector, dimensions) for vector in made] == [()] * len(HOSTILE)
+    def test_odd_and_long_texts_get_usable_vectors(
+        self, factory: EmbedderFactory, settings: Mapping[str, Any], embedder: Embedder
+    ) -> None:
+        identity = factory.describe(settings)
+        texts = [text for text in HOSTILE if len(text.encode()) <= (identity.max_bytes or len(text.encode()))]
+        made = embedder.embed_documents(texts)
+        assert [vectors.problems(vector, identity.dimensions) for vector in made] == [()] * len(texts)
 
     def test_many_texts_at_once_are_one_call(self, embedder: Embedder) -> None:
         texts = [f"text number {number}" for number in range(150)]

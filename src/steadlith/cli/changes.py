@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import math
 import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from steadlith.cli import options
+from steadlith.cli import options, planfiles
+from steadlith.cli.progress import Progress
+from steadlith.cli.stopping import stopping
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from steadlith.cli.options import Command
 
-    from steadlith_core.events import Event
-    from steadlith_core.planning.plan import Plan
+OVERRIDES = {
+    "--allow-removals": "Let many documents, a folder or many chunks go.",
+    "--allow-empty": "Let a source go from some documents to none.",
+    "--allow-model-change": "Let every chunk be embedded anew.",
+    "--allow-cost": "Let the budget of [guards] paid_tokens be exceeded.",
+}
+"""The options that override guards, each with its help."""
 
-OVERRIDES = ("--allow-removals", "--allow-empty", "--allow-model-change", "--allow-cost")
+
+def overrides(command: Command) -> Command:
+    """One option for each of `OVERRIDES`."""
+    for flag, words in reversed(OVERRIDES.items()):
+        command = click.option(flag, is_flag=True, help=words)(command)
+    return command
+
+
+class Seconds(click.FloatRange):
+    """A time that ends: not negative, not infinite, a number."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read `value`, or fail as a usage error."""
+        seconds = float(super().convert(value, param, ctx))
+        return seconds if math.isfinite(seconds) else self.fail(f"{value} is not a number of seconds.", param, ctx)
 
 
 @click.command()
@@ -40,9 +62,9 @@ def plan(config: Path, out: Path | None, *, detailed_exitcode: bool, steps: bool
     with steadlith.open(config) as index:
         planned = index.plan()
     if out is not None:
-        _write(out, planfile.dump(planned))
+        planfiles.write(out, planfile.dump(planned))
     if json_output:
-        click.echo(documents.dumps(documents.plan(planned)))
+        options.put(documents.dumps(documents.plan(planned)))
     else:
         options.show(text.plan(planned, steps=steps))
         if out is not None:
@@ -60,9 +82,9 @@ def show(file: Path, *, steps: bool | None, json_output: bool) -> None:
     """Show a saved plan FILE."""
     from steadlith.report import documents, text
 
-    saved = _load(file)
+    saved = planfiles.load(file)
     if json_output:
-        click.echo(documents.dumps(documents.plan(saved)))
+        options.put(documents.dumps(documents.plan(saved)))
     else:
         options.show(text.plan(saved, steps=steps))
 
@@ -71,11 +93,8 @@ def show(file: Path, *, steps: bool | None, json_output: bool) -> None:
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @options.config
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--allow-removals", is_flag=True, help="Let many documents, a folder or many chunks go.")
-@click.option("--allow-empty", is_flag=True, help="Let a source go from some documents to none.")
-@click.option("--allow-model-change", is_flag=True, help="Let every chunk be embedded anew.")
-@click.option("--allow-cost", is_flag=True, help="Let the budget of [guards] paid_tokens be exceeded.")
-@click.option("--lock-timeout", type=click.FloatRange(min=0), default=0.0, help="Seconds to wait for the lock.")
+@overrides
+@click.option("--lock-timeout", type=Seconds(), default=0.0, help="Seconds to wait for the lock.")
 @options.json
 def apply(
     file: Path | None, config: Path, lock_timeout: float, *, yes: bool, json_output: bool, **allowed: bool
@@ -89,31 +108,31 @@ def apply(
     from steadlith_core.applying.recheck import guard_problem
 
     allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
-    with steadlith.open(config) as index:
+    with stopping() as stop, steadlith.open(config) as index:
         if file is not None:
-            planned = _load(file)
+            planned = planfiles.load(file)
         else:
             planned = index.plan()
             if not json_output:
-                options.show(text.plan(planned, steps=None))
+                options.show(text.plan(planned, steps=None, hint="steadlith plan --steps"))
             problem = guard_problem(planned, allow)
             if problem is not None:
                 raise problem
             if planned.is_empty:
                 if json_output:
-                    click.echo(documents.dumps(documents.unchanged(index.head())))
+                    options.put(documents.dumps(documents.unchanged(index.head())))
                 return
             _approve(yes=yes, json_output=json_output)
-        with _stopping() as stop_requested:
-            done = index.apply(
-                planned,
-                allow=allow,
-                lock_timeout=lock_timeout,
-                report=_progress,
-                stop_requested=stop_requested,
-            )
+        stop.gently()
+        done = index.apply(
+            planned,
+            allow=allow,
+            lock_timeout=lock_timeout,
+            report=Progress(),
+            stop_requested=stop.requested,
+        )
     if json_output:
-        click.echo(documents.dumps(documents.result(done)))
+        options.put(documents.dumps(documents.result(done)))
     else:
         options.show(text.result(done))
 
@@ -127,60 +146,3 @@ def _approve(*, yes: bool, json_output: bool) -> None:
         raise ApprovalMissing("there are changes and nobody to ask: pass --yes, or save a plan and apply that file")
     if not click.confirm("\nApply this plan?", err=True):
         raise ApprovalMissing("not applied")
-
-
-def _load(file: Path) -> Plan:
-    from steadlith_core.errors import PlanFileError
-    from steadlith_core.planning import planfile
-
-    try:
-        return planfile.load(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanFileError(f"cannot read plan file {file}: {error}") from error
-
-
-def _write(file: Path, content: str) -> None:
-    """Replace `file` whole or not at all."""
-    from steadlith_core.errors import UsageError
-
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8") as stream:
-            stream.write(content)
-        temporary.replace(file)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise UsageError(f"--out {file}: {error.strerror or error}") from error
-
-
-@contextmanager
-def _stopping() -> Iterator[Callable[[], bool]]:
-    """While applying, the first SIGINT or SIGTERM asks the run to stop at the next safe point."""
-    asked: list[int] = []
-
-    def ask(number: int, _frame: object) -> None:
-        if asked:
-            os._exit(130)  # asked twice: leave now; the next run finds the old state, or resumes from the cache
-        asked.append(number)
-        click.echo("Stopping at the next safe point; ask again to leave at once.", err=True)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _progress(event: Event) -> None:
-    """Progress on stderr: one line that moves on a terminal, warnings everywhere."""
-    from steadlith.report.text import clean
-    from steadlith_core.events import Embedded, Warned
-
-    match event:
-        case Warned():
-            click.echo(f"Warning: {clean(event.message)}", err=True)
-        case Embedded() if sys.stderr.isatty():
-            click.echo(f"\rEmbedding {event.done:,} of {event.total:,}", err=True, nl=event.done == event.total)
-        case _:
-            pass

@@ -1,17 +1,26 @@
 """The command group, and the one place where an error becomes an exit code.
 
 1. Data goes to stdout, everything else to stderr.
-2. Every error shows its message, never a traceback; the exit codes are those of docs/cli.md.
+2. Every error shows its message, never a traceback; the exit codes are those of docs/cli.md. Only an error that
+   nobody expected has a traceback, and only where STEADLITH_TRACEBACK is set.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+import traceback
+from contextlib import suppress
 
 import click
 
-from steadlith.cli.options import as_json
-from steadlith_core.errors import SteadlithError, UsageError
+from steadlith.cli import options
+from steadlith_core.errors import Interrupted, SteadlithError, UsageError
+
+NAME = "steadlith"
+COMPLETE = "_STEADLITH_COMPLETE"
+"""Where a shell that completes a command line puts its question, as click has it."""
 
 CODES = """\b
 Exit codes:
@@ -27,46 +36,76 @@ Exit codes:
 """
 
 
-@click.group(epilog=CODES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    epilog=CODES,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="steadlith")
-def group() -> None:
+@click.pass_context
+def group(context: click.Context) -> None:
     """Plan and apply for retrieval indexes.
 
     See what would change, apply exactly that, prove what you have.
     """
+    if context.invoked_subcommand is None:
+        options.put(context.get_help())
 
 
 def main() -> None:
     """Run one command and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that cannot be shown here is shown as escapes
+    sys.exit(_run())
+
+
+def _run() -> int:
+    code = None
+    try:
+        with options.reader_may_leave():
+            code = _command()
+    except click.exceptions.Exit as stop:  # after --help and --version
+        return stop.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return fail(Interrupted("Interrupted."), prefix="")
+    except click.ClickException as error:
+        return fail(UsageError(error.format_message()))
+    except SteadlithError as error:
+        return fail(error)
+    except OSError as error:  # mostly stdout: a full disk, a closed descriptor
+        options.silence()
+        return fail(SteadlithError(str(error)))
+    except Exception as error:  # noqa: BLE001 -- rule 2: a message is promised for whatever happens
+        if "STEADLITH_TRACEBACK" in os.environ:
+            traceback.print_exc()
+        return fail(SteadlithError(f"internal error: {type(error).__name__}: {error} (please report it)"))
+    return code if isinstance(code, int) else 0
+
+
+def _command() -> object:
     from steadlith.cli import changes, reading, start
 
     for command in (start.init, changes.plan, changes.show, changes.apply):
         group.add_command(command)
     for command in (reading.status, reading.search, reading.verify):
         group.add_command(command)
-    try:
-        code = group.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
-    except click.Abort:
-        click.echo("Interrupted.", err=True)
-        code = 130
-    except click.ClickException as error:
-        code = fail(UsageError(error.format_message()))
-    except SteadlithError as error:
-        code = fail(error)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away: nobody is left to tell
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(group, {}, NAME, COMPLETE, instruction)
+    # not group.main: it leaves with 1 of its own when the reader of stdout went away
+    with group.make_context(NAME, sys.argv[1:]) as context:
+        return group.invoke(context)
 
 
-def fail(error: SteadlithError) -> int:
+def fail(error: SteadlithError, *, prefix: str = "Error: ") -> int:
     """Tell the error: as JSON on stdout if JSON was asked for, and always as a sentence on stderr."""
     from steadlith.report import documents, text
 
-    if as_json(sys.argv[1:]):
-        click.echo(documents.dumps(documents.error(error)))
-    for line in str(error).split("\n"):
-        click.echo(f"Error: {text.clean(line)}", err=True)
+    with suppress(OSError):  # nobody is left to tell
+        for line in str(error).split("\n"):
+            click.echo(f"{prefix}{text.clean(line)}", err=True)
+        if options.as_json(sys.argv[1:]):
+            options.put(documents.dumps(documents.error(error)))
     return error.exit_code

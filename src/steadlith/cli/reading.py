@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,7 @@ def status(config: Path, *, json_output: bool) -> None:
     with steadlith.open(config) as index:
         head = index.head()
     if json_output:
-        click.echo(documents.dumps(documents.status(head)))
+        options.put(documents.dumps(documents.status(head)))
     else:
         options.show(text.status(head))
 
@@ -36,14 +37,17 @@ def status(config: Path, *, json_output: bool) -> None:
 @click.option("-k", "--limit", type=int, default=10, show_default=True, help="Most hits to return.")
 @options.json
 def search(query: str, config: Path, limit: int, *, json_output: bool) -> None:
-    """Search for QUERY: by meaning and by words, with exact source spans."""
+    """Search for QUERY: by meaning and by words, with exact source spans.
+
+    Put -- before a QUERY that begins with a dash.
+    """
     import steadlith
     from steadlith.report import documents, text
 
     with steadlith.open(config) as index:
         found = index.search(query, limit=limit)
     if json_output:
-        click.echo(documents.dumps(documents.answer(found)))
+        options.put(documents.dumps(documents.answer(found)))
     else:
         options.show(text.answer(found))
 
@@ -54,14 +58,21 @@ def search(query: str, config: Path, limit: int, *, json_output: bool) -> None:
 @click.option("--state-root", help="The state root that the index must have (b3:...).")
 @options.json
 def verify(config: Path, root: str | None, state_root: str | None, *, json_output: bool) -> int:
-    """Recompute every root from what is stored; exit 2 if anything differs."""
+    """Recompute every root from what is stored; exit 2 if anything differs.
+
+    No index is a difference too, unless you pin the roots of an empty one.
+    """
     import steadlith
     from steadlith.report import documents, text
 
     with steadlith.open(config) as index:
         found = index.verify(root=_digest("--root", root), state_root=_digest("--state-root", state_root))
+    pinned = root is not None or state_root is not None
+    if found.generation == 0 and not (pinned and found.ok):
+        missing = f"There is no index yet: run `steadlith apply`, or look at [store] in {config}"
+        found = replace(found, problems=(missing, *found.problems))
     if json_output:
-        click.echo(documents.dumps(documents.verification(found)))
+        options.put(documents.dumps(documents.verification(found)))
     else:
         options.show(text.verification(found))
     return 0 if found.ok else 2

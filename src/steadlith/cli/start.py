@@ -28,7 +28,7 @@ def init(folder: str | None, embedder: str | None, config: Path, *, force: bool,
 
     started = start(config, folder, embedder, force=force)
     if json_output:
-        click.echo(documents.dumps(documents.init(config, started.embedder, started.why)))
+        options.put(documents.dumps(documents.init(config, started.embedder, started.why)))
         return
     options.show(
         [

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core.planning.plan import Fate
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from steadlith_core.applying.run import Result
     from steadlith_core.planning.cost import Cost
     from steadlith_core.planning.plan import DocumentChange, Plan
-    from steadlith_core.records import Finding, Head
+    from steadlith_core.records import DocumentId, Finding, Head
 
 Line: TypeAlias = "tuple[str, str]"
 """A style (empty for none) and the words of one line."""
@@ -65,10 +66,11 @@ def clean(text: str) -> str:
     )
 
 
-def plan(planned: Plan, *, steps: bool | None) -> Iterator[Line]:
+def plan(planned: Plan, *, steps: bool | None, hint: str = "--steps") -> Iterator[Line]:
     """The plan: documents with their steps, totals, embeddings, cost, findings, guards.
 
-    `steps` lists every step, or only counts them per document; none lists them while they are few.
+    `steps` lists every step, or only counts them per document; none lists them while they are few, and else says
+    with `hint` what would list them.
     """
     if planned.is_empty:
         yield "bold green", NO_CHANGES
@@ -77,10 +79,12 @@ def plan(planned: Plan, *, steps: bool | None) -> Iterator[Line]:
         listed = total <= LISTED_STEPS if steps is None else steps
         if planned.recipe_changed:
             yield STYLES["~"], "~ configuration  (the index was made under another one; the new one is recorded)"
-        continued = {change.origin for change in planned.changes if change.origin}
+        continued = _continued(planned)
         for change in planned.changes:
             if change.id not in continued or change.steps:
                 yield from _change(change, listed=listed)
+        if steps is None and not listed:
+            yield "dim", f"({hint} lists all {total:,} steps)"
         yield "", ""
         yield "bold", _totals(planned)
         yield "", embeddings(planned.cost)
@@ -91,6 +95,11 @@ def plan(planned: Plan, *, steps: bool | None) -> Iterator[Line]:
             "bold red",
             f"Refused: {clean(tripped.message)} (pass {tripped.override} to apply if you mean it)",
         )
+
+
+def _continued(planned: Plan) -> set[DocumentId]:
+    """The documents that go on under another name."""
+    return {change.origin for change in planned.changes if change.origin}
 
 
 def _change(change: DocumentChange, *, listed: bool) -> Iterator[Line]:
@@ -117,10 +126,7 @@ def _counts(change: DocumentChange, *, steps: bool) -> Iterator[str]:
 def _step(step: Step) -> str:
     reason = str(step.reason).replace("_", " ")
     match step:
-        case Add():
-            how = "embed" if step.paid else "cached"
-            return f"chunk {step.position}  {step.chunk_hash.short}  {how}, about {step.tokens} tokens  ({reason})"
-        case Reembed() | Rekey():
+        case Add() | Reembed() | Rekey():
             how = "embed" if step.paid else "cached"
             return f"chunk {step.position}  {step.chunk_hash.short}  {how}, about {step.tokens} tokens  ({reason})"
         case Move():
@@ -141,8 +147,15 @@ def _totals(planned: Plan) -> str:
         for name, verb in VERBS.items()
         if counts[name] or name in ALWAYS_COUNTED
     ]
-    documents = f"{len(planned.changes):,} of {planned.target.documents:,} documents"
-    return f"Plan: {', '.join(parts)}; {counts['keep']:,} kept ({documents})."
+    return f"Plan: {', '.join(parts)}; {counts['keep']:,} kept ({_documents(planned)})."
+
+
+def _documents(planned: Plan) -> str:
+    """How many of the documents that will be there are touched, and how many will not be there."""
+    gone = [change.id for change in planned.changes if change.fate is Fate.REMOVED]
+    removed = len(set(gone) - _continued(planned))
+    touched = f"{len(planned.changes) - len(gone):,} of {planned.target.documents:,} documents"
+    return touched + (f", {removed:,} removed" if removed else "")
 
 
 def embeddings(cost: Cost) -> str:
@@ -166,11 +179,13 @@ def _findings(findings: Sequence[Finding]) -> Iterator[Line]:
     if not findings:
         return
     yield "", ""
-    yield "bold yellow", f"Findings ({len(findings)}), the rest of the corpus goes on:"
-    for finding in findings[:LISTED_FINDINGS]:
-        yield "yellow", f"! {clean(finding.place)}: {finding.kind}: {clean(finding.message)}"
+    yield "bold yellow", f"Findings ({len(findings):,}), the rest of the corpus goes on:"
     if len(findings) > LISTED_FINDINGS:
-        yield "yellow", f"! and {len(findings) - LISTED_FINDINGS} more (--json lists all)"
+        kinds = Counter(finding.kind for finding in findings).most_common()
+        yield "yellow", f"! {', '.join(f'{count:,} {kind}' for kind, count in kinds)}; --json lists all"
+        return
+    for finding in findings:
+        yield "yellow", f"! {clean(finding.place)}: {finding.kind}: {clean(finding.message)}"
 
 
 def result(done: Result) -> Iterator[Line]:
@@ -206,7 +221,7 @@ def status(head: Head) -> Iterator[Line]:
 def answer(found: Answer) -> Iterator[Line]:
     """The hits, best first."""
     if not found.hits:
-        yield "", "No hits."
+        yield "", "No hits." if found.generation else "No hits: there is no index yet; run `steadlith apply`."
     for rank, hit in enumerate(found.hits, 1):
         yield from _hit(rank, hit)
 
@@ -233,7 +248,8 @@ def verification(found: Verification) -> Iterator[Line]:
     """What was recomputed and what is wrong."""
     for problem in found.problems:
         yield "bold red", f"! {clean(problem)}"
-    outcome = "OK" if found.ok else f"{len(found.problems)} problems"
+    count = len(found.problems)
+    outcome = "OK" if found.ok else f"{count} problem" + ("s" if count != 1 else "")
     style = "bold green" if found.ok else "bold red"
     yield (
         style,

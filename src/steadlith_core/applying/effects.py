@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from steadlith_core.errors import SteadlithError
     from steadlith_core.planning.make import Planned
     from steadlith_core.records import Head
-    from steadlith_core.rows import VectorRow
     from steadlith_core.vectors import Vector
 
 # ------------------------------------------------------------------------------------------------ effects
@@ -70,11 +69,14 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Write rows and head in one transaction. Feed `CommitDone`, `CommitUnknown` or `Failed`."""
+    """Write rows and head in one transaction. Feed `CommitDone`, `CommitUnknown` or `Failed`.
+
+    `vectors` holds what `planned.writes.vectors` needs by key, as the model or the cache gave them.
+    """
 
     expected: Head
     planned: Planned
-    vectors: tuple[VectorRow, ...]
+    vectors: Mapping[Digest, Vector]
 
 
 @dataclass(frozen=True, slots=True)

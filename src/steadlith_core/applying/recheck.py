@@ -56,8 +56,8 @@ def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
             return PlanStale(f"{id_}: changed since the plan was made; plan again")
         if _skeleton(claim) != _skeleton(fact):
             return PlanRejected(f"{id_}: the plan's steps do not follow from the sources and the index; plan again")
-    if (claimed.target, claimed.base, claimed.recipe_changed) != (now.target, now.base, now.recipe_changed):
-        return PlanRejected("the plan's roots are not those that its steps lead to; plan again")
+    if _outline(claimed) != _outline(now):
+        return PlanRejected("the plan's roots and totals are not those that its steps lead to; plan again")
     return None
 
 
@@ -85,6 +85,12 @@ def guard_problem(now: Plan, allowed: frozenset[str]) -> SteadlithError | None:
         return None
     lines = [f"{tripped.message} (pass {tripped.override} if you mean it)" for tripped in stopping]
     return GuardRefused("\n".join(lines))
+
+
+def _outline(plan: Plan) -> tuple[object, ...]:
+    """What follows from base and steps besides the steps themselves."""
+    kept = (plan.kept_documents, plan.kept_chunks, plan.rest_digest)
+    return (plan.base, plan.target, plan.recipe_changed, kept)
 
 
 def _skeleton(change: DocumentChange) -> DocumentChange:

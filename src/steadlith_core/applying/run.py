@@ -20,7 +20,6 @@ from steadlith_core.applying import effects as fx
 from steadlith_core.applying.states import TRANSITIONS, Signal, State
 from steadlith_core.errors import AdapterError, EmbeddingError, Interrupted, SteadlithError, Stopped
 from steadlith_core.planning.planfile import plan_digest
-from steadlith_core.rows import VectorRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -109,12 +108,13 @@ class ApplyRun:
             self._next_batch += 1
 
     def _ask_for_commit(self) -> None:
-        planned = self._ready()
-        rows = tuple(
-            VectorRow(entry, key, vectors.unit(self._vectors[key])) for entry, key in planned.writes.vectors.items()
-        )
         assert self._head is not None  # checked before anything else
-        self._pending.append(fx.Commit(self._head, planned, rows))
+        self._pending.append(fx.Commit(self._head, self._ready(), self._vectors))
+
+    def _drop_batches_not_begun(self) -> None:
+        begun: list[fx.Effect] = [effect for effect in self._pending if not isinstance(effect, fx.Embed)]
+        self._in_flight -= {effect.batch for effect in self._pending if isinstance(effect, fx.Embed)}
+        self._pending = begun
 
     def _ready(self) -> Planned:
         assert self._planned is not None  # set by the only way into every later state
@@ -189,9 +189,8 @@ class ApplyRun:
         dimensions = self._ready().writes.space.dimensions
         found = audit.answer_problems(len(keys), dimensions, outcome.vectors)
         if found:
-            self._in_flight.discard(outcome.batch)
-            self._fail(EmbeddingError("the embedder's answer: " + "; ".join(found)))
-            return Signal.BAD if self._in_flight else Signal.DRAINED
+            error = EmbeddingError("the embedder's answer: " + "; ".join(found))
+            return self._batch_failed(fx.EmbedFailed(outcome.batch, error))
         answer = dict(zip(keys, outcome.vectors, strict=True))
         self._vectors |= answer
         self._pending.append(fx.Keep(outcome.batch, answer))
@@ -205,6 +204,7 @@ class ApplyRun:
             return Signal.MORE if self._in_flight else Signal.DRAINED
         if self._stop:
             self._fail(self._stopped())
+            self._drop_batches_not_begun()
             return Signal.STOP if self._in_flight else Signal.DRAINED
         done = self._next_batch == len(self._batches) and not self._in_flight
         return Signal.ALL_KEPT if done else Signal.MORE
@@ -212,6 +212,7 @@ class ApplyRun:
     def _batch_failed(self, outcome: fx.EmbedFailed) -> Signal:
         self._in_flight.discard(outcome.batch)
         self._fail(outcome.error)
+        self._drop_batches_not_begun()
         return Signal.BAD if self._in_flight else Signal.DRAINED
 
     def _stopped(self) -> Stopped:
@@ -241,6 +242,11 @@ class ApplyRun:
         return self._committed(fx.CommitDone(outcome.head))
 
     def _released(self, _outcome: fx.Released) -> Signal:
+        return Signal.GOOD
+
+    def _not_released(self, outcome: fx.Failed) -> Signal:
+        # What was decided stands: the kernel frees the lock with its process at the latest.
+        self.report(events.Warned(f"the lock could not be given back: {outcome.error}"))
         return Signal.GOOD
 
 
@@ -280,5 +286,6 @@ _JUDGES: Mapping[tuple[State, type], Callable[..., Signal]] = {
     (State.LOOKING, fx.HeadRead): ApplyRun._looked,
     (State.LOOKING, fx.Failed): ApplyRun._failed,
     (State.RELEASING, fx.Released): ApplyRun._released,
+    (State.RELEASING, fx.Failed): ApplyRun._not_released,
 }
 """Who judges which outcome in which state; everything else is a driver's mistake."""

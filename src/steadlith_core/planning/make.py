@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -208,8 +209,8 @@ def _deletes(
 
 def _origin(world: World, matches: tuple[Match | None, ...]) -> DocumentId | None:
     """The vanished document that gave most of this one's occurrences; ties go to the smallest id."""
-    origins = [found.origin for found in matches if found is not None and found.origin in world.vanished]
-    return min(set(origins), key=lambda id_: (-origins.count(id_), id_), default=None)
+    origins = Counter(found.origin for found in matches if found is not None and found.origin in world.vanished)
+    return min(origins, key=lambda id_: (-origins[id_], id_), default=None)
 
 
 def _target(world: World) -> Target:

@@ -3,19 +3,20 @@
 1. Within a document: the sequence diff over text hashes (equal text under a new identity is still the same text).
 2. Across documents only where one vanished or appeared: equal roots pair first, in id order; then what is still
    unmatched, by most shared occurrences, ties by (old id, new id), in source order within a pair.
-3. Between two surviving documents the same text is an addition here and a deletion there.
+3. A text that too many documents share decides no pair; what is left of it is matched in id order, vanished first.
+4. Between two surviving documents the same text is an addition here and a deletion there.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core.planning.diff import diff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 
 Recorded: TypeAlias = "Mapping[DocumentId, tuple[RecordedDocument, tuple[RecordedChunk, ...]]]"
+
+Places: TypeAlias = "dict[Digest, deque[int]]"
+"""Unmatched positions of each text in one document, ascending."""
+
+MAX_PAIRS = 400
+"""Most pairs of documents that one text may speak for: boilerplate in a thousand files says nothing about any two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +101,85 @@ def _relocate_parts(
     matches: dict[DocumentId, list[Match | None]],
     gone: dict[DocumentId, list[int]],
 ) -> None:
-    for old_id, new_id in _pairs_by_sharing(recorded, wanted, matches, gone):
-        waiting: defaultdict[Digest, list[int]] = defaultdict(list)
-        for position in reversed(gone[old_id]):
-            waiting[recorded[old_id][1][position].text_hash].append(position)
-        for position, chunk in enumerate(wanted[new_id].chunks):
-            if matches[new_id][position] is None and waiting.get(chunk.text.text_hash):
-                old_position = waiting[chunk.text.text_hash].pop()
-                matches[new_id][position] = Match(old_id, old_position, moved=True)
-                gone[old_id].remove(old_position)
+    old_places = {
+        id_: _places((position, recorded[id_][1][position].text_hash) for position in positions)
+        for id_, positions in gone.items()
+    }
+    new_places = {
+        id_: _places(
+            (position, chunk.text.text_hash)
+            for position, chunk in enumerate(document.chunks)
+            if matches[id_][position] is None
+        )
+        for id_, document in wanted.items()
+    }
+    for old_id, new_id in _pairs_by_sharing(recorded, wanted, old_places, new_places):
+        olds, news = old_places[old_id], new_places[new_id]
+        for text_hash in olds.keys() & news.keys():
+            while olds[text_hash] and news[text_hash]:
+                place = news[text_hash].popleft()
+                matches[new_id][place] = Match(old_id, olds[text_hash].popleft(), moved=True)
+    _relocate_common(recorded, wanted, matches, old_places, new_places)
+    for id_, places in old_places.items():
+        gone[id_] = sorted(position for positions in places.values() for position in positions)
+
+
+def _places(rows: Iterable[tuple[int, Digest]]) -> Places:
+    places: Places = {}
+    for position, text_hash in rows:
+        places.setdefault(text_hash, deque()).append(position)
+    return places
 
 
 def _pairs_by_sharing(
     recorded: Recorded,
     wanted: Mapping[DocumentId, WantedDocument],
-    matches: Mapping[DocumentId, list[Match | None]],
-    gone: Mapping[DocumentId, list[int]],
+    old_places: Mapping[DocumentId, Places],
+    new_places: Mapping[DocumentId, Places],
 ) -> list[tuple[DocumentId, DocumentId]]:
     """(old, new) documents that share unmatched texts and of which one vanished or appeared, most shared first."""
-    old_texts = {
-        id_: Counter(recorded[id_][1][position].text_hash for position in positions) for id_, positions in gone.items()
-    }
-    new_texts = {
-        id_: Counter(
-            chunk.text.text_hash for chunk, found in zip(document.chunks, matches[id_], strict=True) if found is None
-        )
-        for id_, document in wanted.items()
-    }
-    holders: defaultdict[Digest, list[DocumentId]] = defaultdict(list)
-    for old_id, texts in old_texts.items():
-        for text_hash in texts:
-            holders[text_hash].append(old_id)
     shared: Counter[tuple[DocumentId, DocumentId]] = Counter()
-    for new_id, texts in new_texts.items():
-        for text_hash, count in texts.items():
-            for old_id in holders.get(text_hash, ()):
+    old_holders, new_holders = _holders(old_places), _holders(new_places)
+    for text_hash in old_holders.keys() & new_holders.keys():
+        olds, news = old_holders[text_hash], new_holders[text_hash]
+        if len(olds) * len(news) > MAX_PAIRS:
+            continue
+        for old_id in olds:
+            for new_id in news:
                 if old_id not in wanted or new_id not in recorded:
-                    shared[old_id, new_id] += min(count, old_texts[old_id][text_hash])
+                    count = min(len(old_places[old_id][text_hash]), len(new_places[new_id][text_hash]))
+                    shared[old_id, new_id] += count
     return sorted(shared, key=lambda pair: (-shared[pair], pair))
+
+
+def _holders(places: Mapping[DocumentId, Places]) -> dict[Digest, list[DocumentId]]:
+    """Which documents have an unmatched place for each text, in id order."""
+    holders: defaultdict[Digest, list[DocumentId]] = defaultdict(list)
+    for id_ in sorted(places):
+        for text_hash, positions in places[id_].items():
+            if positions:
+                holders[text_hash].append(id_)
+    return holders
+
+
+def _relocate_common(
+    recorded: Recorded,
+    wanted: Mapping[DocumentId, WantedDocument],
+    matches: dict[DocumentId, list[Match | None]],
+    old_places: Mapping[DocumentId, Places],
+    new_places: Mapping[DocumentId, Places],
+) -> None:
+    """Rule 3: texts that too many documents share, in id order on both sides; O(occurrences)."""
+    old_holders, new_holders = _holders(old_places), _holders(new_places)
+    for text_hash in old_holders.keys() & new_holders.keys():
+        vanished = deque(id_ for id_ in old_holders[text_hash] if id_ not in wanted)
+        surviving = deque(id_ for id_ in old_holders[text_hash] if id_ in wanted)
+        for new_id in new_holders[text_hash]:
+            for place in list(new_places[new_id][text_hash]):
+                source = vanished or (surviving if new_id not in recorded else None)
+                if not source:
+                    break
+                positions = old_places[source[0]][text_hash]
+                matches[new_id][place] = Match(source[0], positions.popleft(), moved=True)
+                if not positions:
+                    source.popleft()

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from steadlith_core.digest import Digest, hasher
-from steadlith_core.errors import PlanFileError
+from steadlith_core.errors import PlanFileError, PlanRejected
 from steadlith_core.planning.cost import Cost
 from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Target, Tripped
 from steadlith_core.planning.steps import KINDS, NAMES, Reason, Step
@@ -38,6 +39,11 @@ def dump(plan: Plan) -> str:
     return json.dumps({**body, "checksum": str(_digest(body))}, indent=1, sort_keys=True) + "\n"
 
 
+def is_plan_file(content: bytes) -> bool:
+    """Whether these bytes are laid out as `dump` lays a plan out: a file of ours, never a document."""
+    return content.startswith(b'{\n "') and f'\n "kind": "{KIND}",\n'.encode() in content
+
+
 def document(plan: Plan) -> dict[str, Any]:
     """The same as a JSON value, for `--json`."""
     body = _body(plan)
@@ -45,7 +51,7 @@ def document(plan: Plan) -> dict[str, Any]:
 
 
 def load(text: str) -> Plan:
-    """Read a plan file. `PlanFileError` says what is wrong with it and where."""
+    """Read a plan file. `PlanFileError` if it is none that this version reads, `PlanRejected` if it was edited."""
     try:
         body = json.loads(text)
     except ValueError as error:
@@ -61,7 +67,7 @@ def load(text: str) -> Plan:
     checksum = body.pop("checksum", None)
     if checksum != str(_digest(body)):
         message = f"the plan file was changed after it was written (checksum {checksum!r} does not match); plan again"
-        raise PlanFileError(message)
+        raise PlanRejected(message)
     return _read(body)
 
 
@@ -123,7 +129,7 @@ def _value(value: Any) -> Any:
 def _read(body: Mapping[str, Any]) -> Plan:
     try:
         kept = _get(body, "kept", _object)
-        return Plan(
+        plan = Plan(
             tool=_get(body, "tool", _text),
             config_digest=_get(body, "config_digest", _hash),
             recipe=_recipe(_get(body, "recipe", _object)),
@@ -138,9 +144,22 @@ def _read(body: Mapping[str, Any]) -> Plan:
             tripped=tuple(_record(Tripped, item) for item in _get(body, "guards", _list)),
             findings=tuple(_record(Finding, item) for item in _get(body, "findings", _list)),
         )
+        _refuse_contradictions(plan, _get(body, "counts", _object))
     except ValueError as error:
         message = f"not a plan file: {error}"
         raise PlanFileError(message) from error
+    return plan
+
+
+def _refuse_contradictions(plan: Plan, counts: Mapping[str, Any]) -> None:
+    """What the file shows must be what it holds: a document once, in order, and counts that are those of its steps."""
+    for before, after in pairwise(change.id for change in plan.changes):
+        if before >= after:
+            message = f"changes are out of order, or one is there twice, at {after}"
+            raise ValueError(message)
+    if dict(counts) != dict(plan.counts):
+        message = f"'counts' are {dict(counts)!r:.200}, the steps make {dict(plan.counts)!r}"
+        raise ValueError(message)
 
 
 def _read_change(value: Any) -> DocumentChange:

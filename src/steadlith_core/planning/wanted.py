@@ -14,7 +14,6 @@ from steadlith_core.errors import DocumentError
 from steadlith_core.records import Finding, FindingKind
 from steadlith_core.rows import EntryRow, TextRow
 from steadlith_core.state import identity
-from steadlith_core.state.template import TEMPLATES
 from steadlith_core.state.tree import document_root
 from steadlith_core.text import frontmatter
 from steadlith_core.text.canonical import canonicalise
@@ -34,13 +33,16 @@ SNIFFED = 8192
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """All that turns bytes into a wanted document: the policy, the recipe it belongs to, the keys to keep."""
+    """All that turns bytes into a wanted document: the policy, the recipe it belongs to, the front-matter keys to keep
+    by source, and what the model can read.
+    """
 
     recipe: Recipe
     chunker: Chunker
     template: Template
-    front_matter: tuple[str, ...]
+    front_matter: Mapping[str, tuple[str, ...]]
     max_input_tokens: int | None
+    max_input_bytes: int | None
 
     @property
     def space(self) -> Space:
@@ -72,37 +74,28 @@ class WantedDocument:
     chunks: tuple[WantedChunk, ...]
 
 
-def cutter(
-    recipe: Recipe,
-    chunker: Chunker,
-    *,
-    template: str,
-    front_matter: Sequence[str],
-    max_input_tokens: int | None,
-) -> Cutter:
-    """Tie a policy to the recipe that it serves."""
-    return Cutter(recipe, chunker, TEMPLATES[template], tuple(front_matter), max_input_tokens)
-
-
 def want(
     how: Cutter,
     id: DocumentId,  # noqa: A002
     format: Format,  # noqa: A002
     content: bytes,
 ) -> tuple[WantedDocument, tuple[Finding, ...]]:
-    """Cut one document. Raises `DocumentError` if its bytes are no text or its front matter is broken."""
+    """Cut one document. Raises `DocumentError` if its bytes are no text, its front matter is broken, or a chunk of it
+    is more than the model takes at all.
+    """
     if b"\x00" in content[:SNIFFED]:
         at = content.index(b"\x00")
         message = f"looks binary (a NUL byte at offset {at}); leave it out with an `exclude` pattern"
         raise DocumentError(FindingKind.BINARY, message)
     text = canonicalise(content)
-    front = frontmatter.read(text, format, how.front_matter)
+    front = frontmatter.read(text, format, how.front_matter.get(id.source, ()))
     text = replace(text, body=front.end)
     chunks, findings = how.chunker.cut(text, format)
     title = front.title or first_heading(text, format)
     metadata = {**front.fields, "title": title, "format": str(format)}
     name = identity.chunk_hasher(how.recipe)
     wanted = tuple(_wanted_chunk(how, name, title, chunk) for chunk in chunks)
+    _refuse_too_long(how, wanted)
     document = WantedDocument(
         id,
         document_root([chunk.chunk_hash for chunk in wanted], metadata),
@@ -152,6 +145,17 @@ def _name_chunk(
     key = identity.vector_key(model_input, how.space.model_id, how.space.params_hash)
     size = tokens if model_input == text else estimate(model_input)
     return WantedChunk(name(text), TextRow(text_hash, text), entry, key, model_input, span, size)
+
+
+def _refuse_too_long(how: Cutter, chunks: Sequence[WantedChunk]) -> None:
+    for chunk in chunks:
+        size = len(chunk.model_input.encode())
+        if how.max_input_bytes is not None and size > how.max_input_bytes:
+            message = (
+                f"line {chunk.span.first_line} begins a chunk of {size} bytes; the model takes at most "
+                f"{how.max_input_bytes} (lower [chunking] max_tokens or max_bytes)"
+            )
+            raise DocumentError(FindingKind.INPUT_TOO_LONG, message)
 
 
 def _too_long(how: Cutter, id: DocumentId, chunks: Sequence[WantedChunk]) -> list[Finding]:  # noqa: A002

@@ -72,7 +72,8 @@ class TestSettings:
         assert shared.exists()
 
     @pytest.mark.parametrize(
-        ("settings", "named"), [({"pth": "x"}, "pth"), ({"path": 1}, "path = 1"), ({"path": "."}, "folder")]
+        ("settings", "named"),
+        [({"pth": "x"}, "pth"), ({"path": 1}, "path = 1"), ({"path": "."}, r"'\./cache\.sqlite3'.* is a folder")],
     )
     def test_a_wrong_setting_is_named_with_its_value(self, tmp_path, settings, named):
         for use in (FACTORY.files, lambda settings, root: FACTORY.open(settings, root=root, readonly=True)):

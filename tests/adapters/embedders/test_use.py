@@ -47,6 +47,11 @@ def test_the_identity_names_package_version_digest_and_preprocessing():
 
 
 @needs_model
+def test_its_longest_text_is_known_before_it_is_loaded():
+    assert FACTORY.describe({}).max_bytes == use.MAX_BYTES == 64 * 1024
+
+
+@needs_model
 def test_describing_it_imports_neither_the_package_nor_numpy():
     script = (
         "import sys\n"

@@ -5,6 +5,7 @@ import inspect
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 import unicodedata
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from steadlith_adapters.sources.filesystem import FACTORY, reading
+from steadlith_adapters.caches.sqlite import FACTORY as CACHE
+from steadlith_adapters.sources.filesystem import FACTORY, formats, reading
+from steadlith_adapters.stores.sqlite import FACTORY as STORE
 from steadlith_conformance.sources import SourceSuite
 from steadlith_core.errors import ConfigError, DocumentError, SourceError
 from steadlith_core.records import FindingKind, Format
@@ -130,23 +133,60 @@ class TestSettings:
             "old/h.md": Format.TEXT,
         }
 
+    def test_types_that_are_never_text_are_no_documents_unless_they_are_given_a_format(self, tmp_path):
+        put(tmp_path, "a.md", "logo.svg", "table.dat", "png", "old/b.txt")
+        put(tmp_path, "Logo.PNG", "old/scan.pdf", "site.tar.gz", "data.db", "lib.so", data=b"\0")
+        (tmp_path / "link.png").symlink_to("old/b.txt")
+        origin = source(tmp_path)
+        listing = origin.list()
+        assert paths(listing) == ["a.md", "logo.svg", "old/b.txt", "png", "table.dat"]
+        assert (listing.findings, listing.unread) == ((), ())
+        assert paths(source(tmp_path, include=["*.png"]).list()) == []
+        for path in ("Logo.PNG", "old/scan.pdf"):
+            assert refused(origin, path) == FindingKind.VANISHED
+        chosen = source(tmp_path, formats={".DB": "code", "*.pdf": "markdown"})
+        found = {entry.path: entry.format for entry in chosen.list().entries}
+        assert (found.pop("data.db"), found.pop("old/scan.pdf")) == (Format.CODE, Format.MARKDOWN)
+        assert list(found) == paths(listing)
+        assert chosen.read("data.db") == b"\0"
+
+    def test_no_type_is_both_text_and_binary(self):
+        assert formats.BINARY.isdisjoint(formats.SUFFIXES)
+
+    def test_a_locale_that_cannot_spell_names_is_told_with_the_way_out(self, tmp_path):
+        script = (
+            "import sys\n"
+            "from steadlith_adapters.sources.filesystem import FACTORY\n"
+            "from steadlith_core.errors import ConfigError\n"
+            "try:\n"
+            "    FACTORY.build('docs', {}, root=sys.argv[1], private=[])\n"
+            "except ConfigError as error:\n"
+            "    print(error)\n"
+        )
+        ascii_only = {"PYTHONUTF8": "0", "LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0"}
+        command = [sys.executable, "-c", script, str(tmp_path)]
+        done = subprocess.run(command, env={**os.environ, **ascii_only}, capture_output=True, text=True, check=False)
+        assert "PYTHONUTF8=1" in done.stdout, done.stderr
+
 
 class TestOurOwnFiles:
     def test_our_own_files_and_their_side_files_are_no_documents(self, tmp_path):
-        own = tmp_path / "data" / "index.sqlite3"
-        side = [f"data/index.sqlite3{end}" for end in ("", "-wal", "-shm", "-journal", ".lock", ".lock.info")]
-        put(tmp_path, "a.md", "data/index.sqlite3.md", "data/other.sqlite3", *side)
+        settings = {"path": "data/index.txt"}
+        own = [*STORE.files(settings, root=str(tmp_path)), *CACHE.files({"path": "data/cache"}, root=str(tmp_path))]
+        side = [f"data/index.txt{end}" for end in ("", "-wal", "-shm", "-journal", ".lock", ".lock.info")]
+        side += [f"data/cache{end}" for end in ("", "-wal", "-shm", "-journal")]
+        put(tmp_path, "a.md", "data/index.txt.md", "data/other.txt", "data/cache-walk", *side)
         put(tmp_path, ".steadlith/cache.sqlite3", "deep/.steadlith/x")
-        origin = source(tmp_path, private=[own])
-        assert paths(origin.list()) == ["a.md", "data/index.sqlite3.md", "data/other.sqlite3"]
+        origin = source(tmp_path, private=own)
+        assert paths(origin.list()) == ["a.md", "data/cache-walk", "data/index.txt.md", "data/other.txt"]
         for path in (*side, ".steadlith/cache.sqlite3", "deep/.steadlith/x"):
             assert refused(origin, path) == FindingKind.VANISHED
 
     def test_they_are_recognised_through_a_linked_root(self, tmp_path):
-        put(tmp_path, "real/a.md", "real/index.sqlite3")
+        put(tmp_path, "real/a.md", "real/index.txt")
         (tmp_path / "link").symlink_to("real")
         for one, other in (("link", "real"), ("real", "link")):
-            origin = source(tmp_path, path=one, private=[tmp_path / other / "index.sqlite3"])
+            origin = source(tmp_path, path=one, private=[tmp_path / other / "index.txt"])
             assert paths(origin.list()) == ["a.md"]
 
 

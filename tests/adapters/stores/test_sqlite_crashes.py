@@ -32,7 +32,7 @@ def check_survivor(folder, before):
     assert head.generation in {before, before + 1}
     reader = store.snapshot()
     assert list(reader.problems(full=True)) == []
-    texts = {hit.text for hit in reader.occurrences([hit.entry for hit in reader.lexical(["text"], 9)])}
+    texts = {hit.text for hit in reader.occurrences([hit.entry for hit in reader.lexical(["text"], 9)], 100)}
     assert texts == ({f"text of generation {head.generation}"} if head.generation else set())
     reader.close()
     assert write(store, {doc("next.md"): pieces("after the crash")}).generation == head.generation + 1

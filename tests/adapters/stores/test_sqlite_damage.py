@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from steadlith_adapters.stores.sqlite import FACTORY, connection
-from steadlith_conformance.samples import SPACE, Piece, doc, pieces, vector, vector_row, write
+from steadlith_adapters.stores.sqlite import FACTORY, connection, session
+from steadlith_conformance.samples import SPACE, Piece, doc, generation, pieces, vector, vector_row, write
 from steadlith_core.errors import StoreCorrupt
 
 NEEDLE = "a needle that stands in the file as it is"
@@ -29,12 +29,12 @@ def problems(index, *, full):
 
 
 def change(index, *statements):
-    session = connection.writing(index)
-    session.load_vectors()
+    writing = connection.writing(index)
+    writing.load_vectors()
     for statement in statements:
-        session.run(statement)
-    session.run("COMMIT")
-    session.close()
+        writing.run(statement)
+    writing.run("COMMIT")
+    writing.close()
 
 
 def flip(index, needle):
@@ -115,14 +115,58 @@ def test_a_flipped_byte_in_a_text_is_named(index):
     assert problems(index, full=True) == [f"text {Piece(NEEDLE).text_hash.short} does not match its hash"]
 
 
-def test_a_flipped_byte_in_a_vector_is_named_and_the_vector_is_not_given_out(index):
+def test_a_flipped_byte_in_a_vector_is_named_and_the_vector_is_neither_held_nor_given_out(index):
     row = vector_row(Piece(NEEDLE))
     flip(index, row.vector)
     assert problems(index, full=True) == ["the vector of entry 2 in vec_1_1 does not match its checksum"]
     store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     reader = store.snapshot()
-    assert reader.held(SPACE, [row.vector_key]) == {row.vector_key}
+    assert reader.held(SPACE, [row.vector_key]) == frozenset()
     assert reader.vectors(SPACE, [row.vector_key]) == {}
+    intact = vector_row(Piece("one")).vector_key
+    assert reader.held(SPACE, [row.vector_key, intact]) == {intact}
+    store.close()
+
+
+def test_without_the_extension_a_row_is_believed_so_that_planning_works(index, monkeypatch):
+    row = vector_row(Piece(NEEDLE))
+    flip(index, row.vector)
+    monkeypatch.setattr(session, "_extension", lambda: None)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
+    assert store.snapshot().held(SPACE, [row.vector_key]) == {row.vector_key}
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE vec_1_1 SET vector = (SELECT vector FROM vec_1_1 WHERE rowid = 1) WHERE rowid = 2",
+        "DELETE FROM vec_1_1 WHERE rowid = 2",
+        "UPDATE vector SET checksum = zeroblob(8) WHERE entry = 2",
+        "UPDATE vector SET vector_key = zeroblob(32) WHERE entry = 2",
+    ],
+)
+def test_a_damaged_vector_is_mended_by_putting_it_again(index, statement):
+    row = vector_row(Piece(NEEDLE))
+    change(index, statement)
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=False)
+    assert store.snapshot().held(SPACE, [row.vector_key]) == frozenset()
+    head = store.head()
+    transaction = store.begin(head)
+    transaction.put_vectors(SPACE, [row])
+    transaction.commit(generation(head, head.documents, head.chunks))
+    assert store.snapshot().held(SPACE, [row.vector_key]) == {row.vector_key}
+    assert list(store.snapshot().problems(full=True)) == []
+    store.close()
+
+
+def test_an_occurrence_that_its_document_does_not_list_stops_with_the_way_out(index):
+    change(
+        index, "COMMIT", "PRAGMA foreign_keys = OFF", "BEGIN", "UPDATE occurrence SET document = 3 WHERE occurrence = 1"
+    )
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
+    with pytest.raises(StoreCorrupt, match=r"occurrence 1 has no place in docs:c\.md.*apply again"):
+        store.snapshot().occurrences([1], 5)
     store.close()
 
 

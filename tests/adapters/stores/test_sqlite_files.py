@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from steadlith_adapters.stores.sqlite import FACTORY, schema, session
+from steadlith_adapters.stores.sqlite import FACTORY, packing, schema, session
 from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write
 from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, GenerationGone, StoreCorrupt, UsageError
 
@@ -264,10 +264,24 @@ def test_a_write_to_a_foreign_file_changes_nothing(tmp_path, foreign):
     assert snapshot_of(tmp_path) == before
 
 
-def test_a_folder_in_the_index_s_place_is_a_typed_error(tmp_path):
+def test_a_folder_in_the_index_s_place_is_told_with_what_to_set_instead(tmp_path):
     (tmp_path / "index.sqlite3").mkdir()
-    with pytest.raises(AdapterError, match=r"index\.sqlite3"):
-        open_store(tmp_path)
+    for readonly in (True, False):
+        with pytest.raises(ConfigError, match=r"path = 'index\.sqlite3'.*'index.sqlite3/index.sqlite3'.* is a folder"):
+            open_store(tmp_path, readonly=readonly)
+
+
+def test_a_page_that_stands_everywhere_unpacks_no_more_versions_than_are_asked_for(tmp_path, monkeypatch):
+    store = open_store(tmp_path)
+    write(store, {doc(f"{number:03}.md"): pieces("the same page", f"{number}") for number in range(300)})
+    reader = store.snapshot()
+    (page,) = reader.lexical(["page"], 5)
+    unpacked = []
+    honest = packing.unpack_ids
+    monkeypatch.setattr(packing, "unpack_ids", lambda data: unpacked.append(data) or honest(data))
+    assert [hit.id.path for hit in reader.occurrences([page.entry], 3)] == ["000.md", "001.md", "002.md"]
+    assert len(unpacked) == 3
+    store.close()
 
 
 # ------------------------------------------------------------------------------------- settings and the extension

@@ -256,6 +256,30 @@ def test_a_failed_batch_lets_the_others_in_flight_be_kept(build):
     assert "Commit" not in world.names()
 
 
+def test_a_failed_keep_stops_a_batch_that_was_not_begun(build):
+    """Field case 33's sister: nothing is paid for once the cache is known to be broken."""
+    world = World(build, after=[build.wanted("a", [str(i) for i in range(12)])], concurrency=2)
+    for _ in range(5):
+        (effect,) = world.run.next_effects()
+        world.run.feed(world.answer(effect))
+    first, second = world.run.next_effects()
+    for effect in (first, second):
+        world.run.feed(world.answer(effect))
+    keep_first, keep_second = world.run.next_effects()
+    world.run.feed(world.answer(keep_first))  # asks for the third batch
+    world.run.feed(fx.EmbedFailed(keep_second.batch, EmbeddingError("disk full")))
+    assert [type(effect) for effect in world.run.next_effects()] == [fx.Release]
+    world.run.feed(fx.Released())
+    assert "disk full" in str(world.run.error)
+
+
+def test_a_lock_that_cannot_be_given_back_changes_no_outcome(build):
+    world = World(build, Release=failed(AdapterError("gone")))
+    run = world.drive()
+    assert (run.error, run.result.embedded) == (None, 5)
+    assert any(isinstance(event, events.Warned) for event in world.events)
+
+
 def test_a_changed_model_is_told_before_the_first_batch(build):
     other = vectors.pack([0.0, 1.0, 0.0, 0.0])
     world = World(build, Probe=lambda _effect: fx.Probed([VECTOR] * 8, [VECTOR] * 6 + [other] * 2))

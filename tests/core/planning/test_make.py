@@ -206,6 +206,22 @@ def test_money_is_exact_and_unknown_stays_unknown(build, price, amount):
         assert Decimal(planned.cost.amount) == round(Decimal(planned.cost.tokens) * Decimal(price) / 10**6, 6)
 
 
+def test_boilerplate_that_everybody_shares_is_relocated_in_id_order_without_looking_at_every_pair(build, monkeypatch):
+    from steadlith_core.planning import matching
+
+    looked = []
+    whole = matching._pairs_by_sharing
+    monkeypatch.setattr(matching, "_pairs_by_sharing", lambda *args: looked.append(whole(*args)) or looked[-1])
+    count = 60
+    before = [build.wanted(f"old/{i:03}.md", [f"body {i}", "footer"]) for i in range(count)]
+    after = [build.wanted(f"new/{i:03}.md", [f"edited {i}", "footer"]) for i in range(count)]
+    planned = build.plan(before, after)
+    assert looked == [[]]
+    assert (planned.counts["move"], planned.counts["add"], planned.counts["delete"]) == (count, count, count)
+    origins = [change.origin for change in planned.changes if change.origin]
+    assert origins == [build.id(f"old/{i:03}.md") for i in range(count)]
+
+
 @pytest.mark.parametrize("case", [17])
 def test_field_case_17_ids_do_not_follow_the_process(build, case):
     # The digests are pinned: a process-dependent hash could not give them twice.

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steadlith_core.digest import hasher
-from steadlith_core.errors import PlanFileError
-from steadlith_core.planning.planfile import dump, load, plan_digest
+from steadlith_core.errors import PlanFileError, PlanRejected
+from steadlith_core.planning.planfile import dump, is_plan_file, load, plan_digest
 from steadlith_core.records import Finding, FindingKind
 
 
@@ -38,7 +38,7 @@ def test_the_file_is_ascii_and_holds_no_text_of_a_document(planned, build):
 
 def test_an_edited_file_is_refused_by_its_checksum(planned):
     edited = dump(planned).replace('"fate": "removed"', '"fate": "changed"')
-    with pytest.raises(PlanFileError, match="changed after it was written"):
+    with pytest.raises(PlanRejected, match="changed after it was written"):
         load(edited)
 
 
@@ -76,6 +76,10 @@ def test_a_newer_minor_version_with_unknown_keys_is_read(planned):
         lambda body: body["changes"][0]["steps"][0].update(reason="because"),
         lambda body: body["changes"][0].update(steps={}),
         lambda body: body["changes"].append(7),
+        lambda body: body["changes"].append(body["changes"][-1]),
+        lambda body: body["changes"].reverse(),
+        lambda body: body["counts"].update(delete=0),
+        lambda body: body.update(counts={}),
         lambda body: body["recipe"].update(spaces=[{"model_id": "m"}]),
         lambda body: body["recipe"]["spaces"][0].update(dimensions=0),
         lambda body: body["cost"].update(amount=0.5),
@@ -86,6 +90,12 @@ def test_a_well_sealed_file_of_the_wrong_shape_is_refused_by_name(planned, spoil
     spoil(body)
     with pytest.raises(PlanFileError, match="not a plan file: "):
         load(resealed(body))
+
+
+def test_a_plan_file_is_recognised_by_its_bytes(planned):
+    assert is_plan_file(dump(planned).encode())
+    assert not is_plan_file(b'{"kind": "steadlith-plan"}')
+    assert not is_plan_file(b"# A page about plan files\n")
 
 
 @settings(max_examples=100)

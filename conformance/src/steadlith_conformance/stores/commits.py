@@ -244,7 +244,7 @@ class CommitRules:
             assert [each.id for each in reader.documents()] == [doc("a.md")]
             assert reader.dense(SPACE, vector("one"), 5) == hits
             assert len(reader.lexical(["one", "two", "three"], 5)) == 1
-            assert [hit.text for hit in reader.occurrences([hits[0].entry])] == ["one"]
+            assert [hit.text for hit in reader.occurrences([hits[0].entry], 100)] == ["one"]
             reader.close()
             assert store.snapshot().head == changed
             head = write(store, {doc("a.md"): pieces("one"), doc("b.md"): None})

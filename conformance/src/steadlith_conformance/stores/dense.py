@@ -49,7 +49,7 @@ def _write_vectors(store: Store, given: Mapping[str, Vector], where: Space = SPA
 def _oracle(reader: Reader, given: Mapping[str, Vector], query: Vector, limit: int) -> list[tuple[int, float]]:
     import numpy as np
 
-    number = {hit.text: hit.entry for hit in reader.occurrences(range(1, 3 * len(given)))}
+    number = {hit.text: hit.entry for hit in reader.occurrences(range(1, 3 * len(given)), 100)}
     right = np.frombuffer(query, dtype="<f4").astype(np.float64)
     scores = {
         number[text]: float(np.frombuffer(each, dtype="<f4").astype(np.float64) @ right) for text, each in given.items()
@@ -59,7 +59,7 @@ def _oracle(reader: Reader, given: Mapping[str, Vector], query: Vector, limit: i
 
 
 def _texts(reader: Reader, entries: Sequence[int]) -> list[str]:
-    return [reader.occurrences([entry])[0].text for entry in entries]
+    return [reader.occurrences([entry], 100)[0].text for entry in entries]
 
 
 class DenseRules:

@@ -57,10 +57,10 @@ class HistoryRules:
         two = held(store.snapshot(), doc("a.md"), text="two")
         write(store, {doc("a.md"): None, doc("b.md"): [two]})
         old, new = store.snapshot(1), store.snapshot()
-        assert [(hit.id, hit.position, hit.occurrence) for hit in old.occurrences([entry])] == [
+        assert [(hit.id, hit.position, hit.occurrence) for hit in old.occurrences([entry], 100)] == [
             (doc("a.md"), 1, two.occurrence)
         ]
-        assert [(hit.id, hit.position, hit.occurrence) for hit in new.occurrences([entry])] == [
+        assert [(hit.id, hit.position, hit.occurrence) for hit in new.occurrences([entry], 100)] == [
             (doc("b.md"), 0, two.occurrence)
         ]
 

@@ -42,7 +42,7 @@ HOSTILE = (
 
 def _found(reader: Reader, query: str, limit: int = 50) -> set[str]:
     entries = [hit.entry for hit in reader.lexical(terms(query), limit)]
-    return {hit.text for hit in reader.occurrences(entries)}
+    return {hit.text for hit in reader.occurrences(entries, 100)}
 
 
 class LexicalRules:
@@ -87,7 +87,7 @@ class LexicalRules:
         reader = store.snapshot()
         hits = reader.lexical(terms("common rare"), 20)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        assert {hit.text for hit in reader.occurrences([hit.entry for hit in hits[:2]])} == {
+        assert {hit.text for hit in reader.occurrences([hit.entry for hit in hits[:2]], 100)} == {
             "common rare words",
             "rare rare rare",
         }
@@ -133,6 +133,7 @@ class LexicalRules:
         texts = [f"the common chunk number{number} {'needle' if number == 700 else 'hay'}" for number in range(1200)]
         write(store, {doc("a.md"): pieces(*texts)})
         reader = store.snapshot()
-        assert texts[700] in {hit.text for hit in reader.occurrences([reader.lexical(["the", "needle"], 5)[0].entry])}
+        best = reader.lexical(["the", "needle"], 5)[0].entry
+        assert texts[700] in {hit.text for hit in reader.occurrences([best], 1)}
         assert len(reader.lexical(["common"], 10)) == 10
         assert len(reader.lexical(["the", "common"], 10)) == 10

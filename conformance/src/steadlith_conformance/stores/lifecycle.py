@@ -27,7 +27,7 @@ class LifecycleRules:
         assert reader.chunks(doc("a.md")) == ()
         assert reader.dense(SPACE, vector("q"), 5) == ()
         assert reader.lexical(["word"], 5) == ()
-        assert reader.occurrences([1, 2]) == ()
+        assert reader.occurrences([1, 2], 100) == ()
         assert list(reader.problems(full=True)) == []
 
     def test_reading_an_absent_index_creates_nothing(self, make_store: MakeStore) -> None:
@@ -87,7 +87,7 @@ class LifecycleRules:
             lambda: reader.chunks(doc("a.md")),
             lambda: reader.dense(SPACE, vector("q"), 1),
             lambda: reader.lexical(["one"], 1),
-            lambda: reader.occurrences([1]),
+            lambda: reader.occurrences([1], 100),
         ):
             with pytest.raises(UsageError):
                 call()

@@ -198,7 +198,7 @@ def _same_arms(reader: Reader, model: Model) -> None:
         for each, parts in sorted(model.documents.items())
         for position, part in enumerate(parts)
     ]
-    assert [(hit.id, hit.position, hit.occurrence, hit.text) for hit in reader.occurrences(dense)] == wanted
+    assert [(hit.id, hit.position, hit.occurrence, hit.text) for hit in reader.occurrences(dense, 100)] == wanted
     assert len(dense) == len(model.texts())
 
 

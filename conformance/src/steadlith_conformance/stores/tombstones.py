@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 def _dense_texts(reader: Reader) -> set[str]:
     entries = [hit.entry for hit in reader.dense(SPACE, vector("any query"), 100)]
-    return {hit.text for hit in reader.occurrences(entries)}
+    return {hit.text for hit in reader.occurrences(entries, 100)}
 
 
 def _lexical_texts(reader: Reader, *terms: str) -> set[str]:
     entries = [hit.entry for hit in reader.lexical(terms, 100)]
-    return {hit.text for hit in reader.occurrences(entries)}
+    return {hit.text for hit in reader.occurrences(entries, 100)}
 
 
 def _healthy(store: Store) -> None:
@@ -55,7 +55,7 @@ class TombstoneRules:
         reader = store.snapshot()
         assert _dense_texts(reader) == {"green pear"}
         assert _lexical_texts(reader, "apple", "plum", "pear") == {"green pear"}
-        assert reader.occurrences([apple]) == ()
+        assert reader.occurrences([apple], 100) == ()
         assert [each.id for each in reader.documents()] == [doc("a.md")]
         assert reader.chunks(doc("b.md")) == ()
         _healthy(store)
@@ -68,8 +68,9 @@ class TombstoneRules:
         row = vector_row(part)
         assert reader.texts([part.text_hash]) == {part.text_hash: "one"}
         assert list(reader.entries([part.entry_hash])) == [part.entry_hash]
-        assert reader.held(SPACE, [row.vector_key]) == {row.vector_key}
-        assert reader.vectors(SPACE, [row.vector_key]) == {row.vector_key: row.vector}
+        unknown = vector_row(Piece("never put")).vector_key
+        assert reader.held(SPACE, [row.vector_key, unknown, row.vector_key]) == {row.vector_key}
+        assert reader.vectors(SPACE, [row.vector_key, unknown]) == {row.vector_key: row.vector}
 
     def test_a_reordered_document_keeps_its_ids(self, make_store: MakeStore) -> None:
         store = make_store()
@@ -80,7 +81,7 @@ class TombstoneRules:
         reader = store.snapshot()
         chunks = reader.chunks(doc("a.md"))
         assert [chunk.occurrence for chunk in chunks] == [three.occurrence, one.occurrence, two.occurrence]
-        hits = reader.occurrences([hit.entry for hit in reader.dense(SPACE, vector("q"), 5)])
+        hits = reader.occurrences([hit.entry for hit in reader.dense(SPACE, vector("q"), 5)], 100)
         assert [(hit.text, hit.position) for hit in hits] == [("three", 0), ("one", 1), ("two", 2)]
         _healthy(store)
 
@@ -98,7 +99,7 @@ class TombstoneRules:
         reader = store.snapshot()
         assert [c.occurrence for c in reader.chunks(doc("new.md"))] == [part.occurrence for part in moved]
         assert reader.dense(SPACE, vector("q"), 5) == entries
-        assert {hit.id for hit in reader.occurrences([hit.entry for hit in entries])} == {doc("new.md")}
+        assert {hit.id for hit in reader.occurrences([hit.entry for hit in entries], 100)} == {doc("new.md")}
         _healthy(store)
 
     def test_the_same_content_twice_is_two_occurrences_of_one_entry(self, make_store: MakeStore) -> None:
@@ -106,14 +107,44 @@ class TombstoneRules:
         write(store, {doc("a.md"): pieces("same", "other", "same")})
         reader = store.snapshot()
         (best,) = reader.dense(SPACE, vector("same"), 1)
-        assert [hit.position for hit in reader.occurrences([best.entry])] == [0, 2]
+        assert [hit.position for hit in reader.occurrences([best.entry], 100)] == [0, 2]
         first, other, second = (Piece("x", chunk.occurrence) for chunk in reader.chunks(doc("a.md")))
         write(store, {doc("a.md"): [replace(other, text="other"), replace(second, text="same")]})
         reader = store.snapshot()
         assert reader.dense(SPACE, vector("same"), 1) == (best,)
-        assert [hit.occurrence for hit in reader.occurrences([best.entry])] == [second.occurrence]
+        assert [hit.occurrence for hit in reader.occurrences([best.entry], 100)] == [second.occurrence]
         assert first.occurrence not in {chunk.occurrence for chunk in reader.chunks(doc("a.md"))}
         _healthy(store)
+
+    def test_of_many_occurrences_the_first_of_each_entry_are_given(self, make_store: MakeStore) -> None:
+        store = make_store()
+        same, pair = pieces("same"), pieces("same", "other", "same")
+        write(store, {doc("z.md", "a"): same, doc("\uffff.md"): same, doc("\U0001f600.md"): pair, doc("b.md"): pair})
+        write(store, {doc("a.md"): pieces("same", "same")})
+        reader = store.snapshot()
+        one, other = (reader.lexical([term], 1)[0].entry for term in ("same", "other"))
+        every = [
+            (doc("z.md", "a"), 0),
+            (doc("a.md"), 0),
+            (doc("a.md"), 1),
+            (doc("b.md"), 0),
+            (doc("b.md"), 2),
+            (doc("\uffff.md"), 0),
+            (doc("\U0001f600.md"), 0),
+            (doc("\U0001f600.md"), 2),
+        ]
+        for most in range(1, len(every) + 2):
+            assert [(hit.id, hit.position) for hit in reader.occurrences([one], most)] == every[:most]
+            assert [(hit.id, hit.position) for hit in reader.occurrences([one, other, one], most)] == sorted(
+                every[:most] + [(doc("b.md"), 1), (doc("\U0001f600.md"), 1)][:most]
+            )
+        held_again = pieces("moved", "same")
+        write(store, {doc("a.md"): held_again, doc("z.md", "a"): None})
+        assert [(hit.id, hit.position) for hit in store.snapshot().occurrences([one], 2)] == [
+            (doc("a.md"), 1),
+            (doc("b.md"), 0),
+        ]
+        assert [(hit.id, hit.position) for hit in store.snapshot(2).occurrences([one], 2)] == every[:2]
 
     def test_new_content_under_an_old_id_is_what_is_found(self, make_store: MakeStore) -> None:
         store = make_store()
@@ -172,7 +203,7 @@ class TombstoneRules:
         )
         (old,), (new,) = before.documents(), after.documents()
         assert new == replace(old, source_digest=digest)
-        hits = after.occurrences([hit.entry for hit in after.dense(SPACE, vector("q"), 5)])
+        hits = after.occurrences([hit.entry for hit in after.dense(SPACE, vector("q"), 5)], 100)
         assert [(hit.source_digest, hit.span) for hit in hits] == [(digest, span) for span in spans(shifted)]
         _healthy(store)
 
@@ -186,7 +217,7 @@ class TombstoneRules:
         transaction.commit(generation(head, 1, 1))
         reader = store.snapshot()
         assert [dict(each.metadata) for each in reader.documents()] == [{"title": "New", "team": "docs"}]
-        (hit,) = reader.occurrences([hit.entry for hit in reader.lexical(["one"], 5)])
+        (hit,) = reader.occurrences([hit.entry for hit in reader.lexical(["one"], 5)], 100)
         assert (hit.metadata, hit.occurrence) == ({"title": "New", "team": "docs"}, kept.occurrence)
 
     def test_a_replaced_vector_is_what_is_found(self, make_store: MakeStore) -> None:
@@ -198,7 +229,7 @@ class TombstoneRules:
         transaction.commit(generation(head, 1, 2))
         reader = store.snapshot()
         (best,) = reader.dense(SPACE, vector("elsewhere"), 1)
-        assert [hit.text for hit in reader.occurrences([best.entry])] == ["one"]
+        assert [hit.text for hit in reader.occurrences([best.entry], 100)] == ["one"]
         assert reader.vectors(SPACE, [row.vector_key]) == {row.vector_key: row.vector}
         _healthy(store)
 
@@ -210,7 +241,7 @@ class TombstoneRules:
         reader = store.snapshot()
         for each in both:
             hits = reader.dense(each, vector("q", each.dimensions), 5)
-            assert [hit.text for hit in reader.occurrences([hit.entry for hit in hits])] == ["one"]
+            assert [hit.text for hit in reader.occurrences([hit.entry for hit in hits], 100)] == ["one"]
 
     def test_a_write_that_puts_nothing_commits(self, make_store: MakeStore) -> None:
         store = make_store()

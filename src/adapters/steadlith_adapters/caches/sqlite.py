@@ -131,11 +131,7 @@ class SqliteCacheFactory:
 
 
 def _path(settings: Settings, root: str) -> Path:
-    table = Table("cache 'sqlite'", settings)
-    path = file_path(table, DEFAULT_PATH, root=root)
-    if path.is_dir():
-        raise table.wrong("path", settings.get("path", DEFAULT_PATH), f"a file; {str(path)!r} is a folder")
-    return path
+    return file_path(Table("cache 'sqlite'", settings), DEFAULT_PATH, root=root)
 
 
 def _intact(connection: apsw.Connection | None, keys: Sequence[Digest]) -> Iterator[tuple[Digest, Vector]]:

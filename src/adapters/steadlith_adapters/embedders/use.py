@@ -91,7 +91,14 @@ class UseFactory:
     def describe(self, settings: Settings) -> EmbedderIdentity:
         """Identity from the installed files. Raises `ConfigError` when the extra is missing."""
         Table("embedder 'use'", settings).only()
-        return EmbedderIdentity(_model_id(), DIMENSIONS, {"dimensions": DIMENSIONS}, max_tokens=MAX_TOKENS, local=True)
+        return EmbedderIdentity(
+            _model_id(),
+            DIMENSIONS,
+            {"dimensions": DIMENSIONS},
+            max_tokens=MAX_TOKENS,
+            local=True,
+            max_bytes=MAX_BYTES,
+        )
 
     def build(self, settings: Settings) -> UseEmbedder:
         """An embedder that loads its model when first asked."""

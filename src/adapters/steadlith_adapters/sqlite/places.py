@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,14 @@ SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
 def file_path(table: Table, default: str, *, root: str) -> Path:
-    """The file of an adapter whose one setting is `path`, relative to the folder `root`."""
+    """The file of an adapter whose one setting is `path`, relative to the folder `root`. `ConfigError` for a folder."""
     table.only("path")
-    return Path(root).absolute() / table.text("path", default)
+    given = table.text("path", default)
+    path = Path(root).absolute() / given
+    if os.path.isdir(path):  # noqa: PTH112 -- False, not an error, where nothing may be looked at
+        inside = f"{given.rstrip('/')}/{Path(default).name}"
+        raise table.wrong("path", given, f"a file, such as {inside!r}; {str(path)!r} is a folder")
+    return path
 
 
 def with_side_files(path: Path, *more: str) -> list[str]:

@@ -1,8 +1,9 @@
 """Which paths below the root are documents: asked by the walk and by every read, so that both agree.
 
-1. `.git`, `.steadlith` and our own files with their side files are never in scope, whatever a pattern says.
+1. `.git`, `.steadlith` and our own files (`private` lists every one) are never in scope, whatever a pattern says.
    Nor is a name that begins with a dot, unless `hidden` is set: such files hold settings and secrets, not documents.
-2. A file is in scope if `include` names it or a folder above it, and neither `exclude` nor a `.gitignore` does.
+2. A file is in scope if `include` names it or a folder above it, and neither `exclude` nor a `.gitignore` does, and
+   its type is not one of those that are never text (`formats.BINARY`).
 3. An excluded folder is not entered; nothing below it can come back.
 4. The root itself is never ignored: whoever names a folder means it.
 5. A folder whose `.gitignore` cannot be read is a folder that cannot be read: guessing could index a secret.
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 IGNORE_FILE = ".gitignore"
 # Compared without case: on a disk that ignores case, `.GIT` is the same folder.
 PROTECTED = frozenset({".git", ".steadlith"})
-SIDE_FILES = ("-wal", "-shm", "-journal")
-LOCK_FILE = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,7 @@ class Scope:
 
     def __init__(self, settings: FolderSettings) -> None:
         self._settings = settings
-        self._private: dict[str, tuple[str, ...]] = {}
-        for path in settings.private:
-            folder, _, name = path.rpartition(os.sep)
-            self._private[folder] = (*self._private.get(folder, ()), name)
+        self._private = frozenset(settings.private)
 
     def top(self) -> Folder:
         """The root. Raises `OSError` when a `.gitignore` that counts cannot be read."""
@@ -87,9 +83,10 @@ class Scope:
 
     def admits(self, folder: Folder, name: str) -> bool:
         """Whether a file `name` in `folder` is a document."""
-        verdict = self._settings.include.decide(folder.path + document_name(name), folder=False)
+        path = folder.path + document_name(name)
+        verdict = self._settings.include.decide(path, folder=False)
         included = folder.included if verdict is None else verdict
-        return included and not self.excludes(folder, name, folder=False)
+        return included and self._settings.formats.admits(path) and not self.excludes(folder, name, folder=False)
 
     def excludes(self, parent: Folder, name: str, *, folder: bool) -> bool:
         """Whether `name` in `parent` is ours, hidden, excluded or ignored."""
@@ -107,11 +104,7 @@ class Scope:
         return False
 
     def _is_ours(self, folder: str, name: str) -> bool:
-        return any(
-            name == own
-            or (name.startswith(own) and (name[len(own) :] in SIDE_FILES or name.startswith(own + LOCK_FILE)))
-            for own in self._private.get(folder, ())
-        )
+        return f"{folder.rstrip(os.sep)}{os.sep}{name}" in self._private
 
     def _levels_at(self, real: str, path: str) -> tuple[Level, ...]:
         rules = read_ignore_file(real) if self._settings.gitignore else None

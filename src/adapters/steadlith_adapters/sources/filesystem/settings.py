@@ -43,7 +43,7 @@ def read_settings(name: str, settings: Settings, *, root: str, private: Sequence
     """Check `settings` of the source `name`; `root` is the folder that a relative path starts from."""
     table = Table(f"source {name!r}", settings)
     table.only(*KEYS)
-    if os.fsencode("é") != "é".encode():
+    if not _names_are_utf8():
         # Names would be read by the locale, so the same folder would have other document ids elsewhere.
         message = f"file names are read as {sys.getfilesystemencoding()} here; set PYTHONUTF8=1 in the environment"
         raise ConfigError(message)
@@ -64,6 +64,13 @@ def read_settings(name: str, settings: Settings, *, root: str, private: Sequence
         # The folder is resolved, the name is not: a private file may not exist yet.
         private=tuple(str(Path(path).parent.resolve() / Path(path).name) for path in private),
     )
+
+
+def _names_are_utf8() -> bool:
+    try:
+        return os.fsencode("é") == "é".encode()
+    except UnicodeEncodeError:  # a locale of ASCII alone
+        return False
 
 
 def _rules(table: Table, key: str, default: tuple[str, ...]) -> Rules:

@@ -112,28 +112,34 @@ class MemoryReader:
         # One product each: slow, and the same number wherever an entry stands in the batch.
         return {entry: vectors.cosines([rows[entry]], query)[0] for entry in entries if entry in rows}
 
-    def occurrences(self, entries: Sequence[int]) -> tuple[OccurrenceHit, ...]:
+    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         state = self._open()
-        wanted = set(entries)
-        return tuple(
-            OccurrenceHit(
-                entry=state.numbers[placement.entry_hash],
-                occurrence=placement.occurrence,
-                position=position,
-                id=id,
-                metadata=version.metadata,
-                source_digest=version.source_digest,
-                span=placement.span,
-                chunk_hash=placement.chunk_hash,
-                title=state.entries[placement.entry_hash].title,
-                headings=state.entries[placement.entry_hash].headings,
-                text=state.texts[state.entries[placement.entry_hash].text_hash],
-            )
-            for id, version in sorted(state.documents.items())  # noqa: A001
-            for position, placement in enumerate(version.placements)
-            if state.numbers[placement.entry_hash] in wanted and placement.occurrence is not None
-        )
+        left = dict.fromkeys(entries, most)
+        hits = []
+        for id, version in sorted(state.documents.items()):  # noqa: A001
+            for position, placement in enumerate(version.placements):
+                number = state.numbers[placement.entry_hash]
+                if left.get(number, 0) < 1 or placement.occurrence is None:
+                    continue
+                left[number] -= 1
+                entry = state.entries[placement.entry_hash]
+                hits.append(
+                    OccurrenceHit(
+                        entry=number,
+                        occurrence=placement.occurrence,
+                        position=position,
+                        id=id,
+                        metadata=version.metadata,
+                        source_digest=version.source_digest,
+                        span=placement.span,
+                        chunk_hash=placement.chunk_hash,
+                        title=entry.title,
+                        headings=entry.headings,
+                        text=state.texts[entry.text_hash],
+                    )
+                )
+        return tuple(hits)
 
     def problems(self, *, full: bool) -> Iterator[str]:
         """See `Reader.problems`."""

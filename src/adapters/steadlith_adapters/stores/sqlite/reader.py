@@ -2,11 +2,14 @@
 
 1. The snapshot is taken when the head is read, and lasts until `close`.
 2. Documents and chunks can be read at any kept generation; the arms only at the head.
-3. Positions and spans come from the version's packed columns, in one order.
+3. Positions and spans come from the version's packed columns, in one order; a version is unpacked only if something
+   of it is answered.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
@@ -47,10 +50,14 @@ _IDENTITIES = f"""
     SELECT o.occurrence, e.entry_hash, t.text_hash
     FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
     WHERE {_VISIBLE.format("o")} AND o.occurrence IN ({{}})"""  # noqa: S608
+# All occurrences of an entry in the first documents that hold it; which come first there, only their versions know.
 _OCCURRENCES = f"""
-    SELECT o.entry, o.occurrence, o.document, e.title, e.headings, t.body
-    FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
-    WHERE {_VISIBLE.format("o")} AND o.entry IN ({{}})"""  # noqa: S608
+    SELECT document, occurrence FROM (
+        SELECT o.document, o.occurrence, dense_rank() OVER (ORDER BY d.source, d.path) AS nth
+        FROM occurrence o JOIN document d ON d.document = o.document
+        WHERE {_VISIBLE.format("o")} AND o.entry = ?2)
+    WHERE nth <= ?3 ORDER BY nth"""  # noqa: S608
+_ENTRY = "SELECT e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.entry = ?"
 _ENTRIES = """
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
     FROM entry e JOIN text t ON t.text = e.text WHERE e.entry_hash IN ({})"""
@@ -58,7 +65,10 @@ _TEXTS = "SELECT text_hash, body FROM text WHERE text_hash IN ({})"
 
 
 class _Version(NamedTuple):
-    """A document as one generation shows it; the three sequences run in parallel."""
+    """A document as one generation shows it; the three sequences run in parallel.
+
+    `positions` leads from an occurrence to its place in them.
+    """
 
     id: DocumentId
     metadata: Mapping[str, str]
@@ -66,6 +76,7 @@ class _Version(NamedTuple):
     occurrences: tuple[int, ...]
     leaves: tuple[Digest, ...]
     spans: tuple[Span, ...]
+    positions: Mapping[int, int]
 
 
 class SqliteReader:
@@ -170,38 +181,21 @@ class SqliteReader:
         table = vectors.find(session, space)
         return vectors.cosines(session, table, query, entries) if table else {}
 
-    def occurrences(self, entries: Sequence[int]) -> tuple[OccurrenceHit, ...]:
+    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         session = self._live()
-        versions: dict[int, tuple[_Version, dict[int, int]]] = {}
-        hits = []
-        for entry, occurrence, document, title, headings, body in session.lookup(
-            _OCCURRENCES, list(dict.fromkeys(entries)), self._generation
-        ):
-            if document not in versions:
-                found = self._version(session, document)
-                if found is None:
-                    raise INDEX.damaged(session.path, f"occurrence {occurrence} belongs to no version of a document")
-                versions[document] = (found, {each: at for at, each in enumerate(found.occurrences)})
-            version, positions = versions[document]
-            position = positions.get(occurrence)
-            if position is None:
-                raise INDEX.damaged(session.path, f"occurrence {occurrence} has no place in {version.id}")
-            hits.append(
-                OccurrenceHit(
-                    entry=entry,
-                    occurrence=occurrence,
-                    position=position,
-                    id=version.id,
-                    metadata=version.metadata,
-                    source_digest=version.source_digest,
-                    span=version.spans[position],
-                    chunk_hash=version.leaves[position],
-                    title=title,
-                    headings=session.decode(read_headings, headings, f"headings of entry {entry}"),
-                    text=body,
-                )
-            )
+        versions: dict[int, _Version] = {}
+        hits: list[OccurrenceHit] = []
+        for entry in dict.fromkeys(entries):
+            enough = len(hits) + most
+            rows = session.run(_OCCURRENCES, self._generation, entry, most)
+            for document, group in groupby(rows, key=itemgetter(0)):
+                if len(hits) >= enough:
+                    break
+                if document not in versions:
+                    versions[document] = self._holder(session, document)
+                hits += self._hits(session, entry, versions[document], [occurrence for _, occurrence in group])
+            del hits[enough:]
         return tuple(sorted(hits, key=lambda hit: (hit.id, hit.position)))
 
     def problems(self, *, full: bool) -> Iterator[str]:
@@ -242,19 +236,54 @@ class SqliteReader:
                 chunk_count=leaves // DIGEST_SIZE,
             )
 
+    def _holder(self, session: Session, document: int) -> _Version:
+        version = self._version(session, document)
+        if version is None:
+            raise INDEX.damaged(session.path, f"document {document} has occurrences and no version that holds them")
+        return version
+
+    def _hits(self, session: Session, entry: int, version: _Version, occurrences: Sequence[int]) -> list[OccurrenceHit]:
+        """The occurrences of an entry in one document, by position."""
+        row = session.one(_ENTRY, entry)
+        if row is None:
+            raise INDEX.damaged(session.path, f"entry {entry} of {version.id} is missing")
+        title, headings, body = row
+        path = session.decode(read_headings, headings, f"headings of entry {entry}")
+        misplaced = [occurrence for occurrence in occurrences if occurrence not in version.positions]
+        if misplaced:
+            raise INDEX.damaged(session.path, f"occurrence {misplaced[0]} has no place in {version.id}")
+        return [
+            OccurrenceHit(
+                entry=entry,
+                occurrence=version.occurrences[position],
+                position=position,
+                id=version.id,
+                metadata=version.metadata,
+                source_digest=version.source_digest,
+                span=version.spans[position],
+                chunk_hash=version.leaves[position],
+                title=title,
+                headings=path,
+                text=body,
+            )
+            for position in sorted(version.positions[occurrence] for occurrence in occurrences)
+        ]
+
     def _version(self, session: Session, document: int) -> _Version | None:
         row = session.one(_VERSION, self._generation, document)
         if row is None:
             return None
         source, path, metadata, source_digest, occurrences, leaves, positions = row
         name = f"{source}:{path}"
+        ids = session.decode(packing.unpack_ids, occurrences, f"occurrences of {name}")
         version = _Version(
             id=DocumentId(source, path),
             metadata=session.decode(read_metadata, metadata, f"metadata of {name}"),
             source_digest=Digest(source_digest),
-            occurrences=session.decode(packing.unpack_ids, occurrences, f"occurrences of {name}"),
+            occurrences=ids,
             leaves=session.decode(packing.unpack_digests, leaves, f"chunk hashes of {name}"),
             spans=session.decode(packing.unpack_spans, positions, f"spans of {name}"),
+            positions={occurrence: position for position, occurrence in enumerate(ids)},
         )
         if not len(version.occurrences) == len(version.leaves) == len(version.spans):
             raise INDEX.damaged(session.path, f"{name} has unequal numbers of occurrences, chunk hashes and spans")

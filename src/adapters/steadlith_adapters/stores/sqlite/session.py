@@ -100,6 +100,14 @@ class Session:
                 self._connection.enable_load_extension(False)
         self._vectors_loaded = True
 
+    def can_load_vectors(self) -> bool:
+        """Whether vec0 tables are usable on this connection, loaded if need be."""
+        try:
+            self.load_vectors()
+        except AdapterError:
+            return False
+        return True
+
     def checkpoint(self) -> None:
         """Fold the log into the file and empty it, unless a reader still needs it."""
         self.run("PRAGMA busy_timeout = 0")

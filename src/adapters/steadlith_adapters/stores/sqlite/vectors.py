@@ -93,8 +93,11 @@ def put(session: Session, table: SpaceTable, entry: int, live: int, row: VectorR
     )
     if session.changed():
         session.run(f"UPDATE {table.name} SET vector = ? WHERE rowid = ?", row.vector, entry)  # noqa: S608
-        return
-    session.run("INSERT INTO vector VALUES (?, ?, ?, ?)", table.number, entry, row.vector_key, checksum)
+        if session.changed():
+            return
+        # Damage: the vec0 row is gone. It is made again, or the same vector would be missed by every later plan.
+    else:
+        session.run("INSERT INTO vector VALUES (?, ?, ?, ?)", table.number, entry, row.vector_key, checksum)
     session.run(
         f"INSERT INTO {table.name}(rowid, vector, live) VALUES (?, ?, ?)",  # noqa: S608
         entry,
@@ -136,7 +139,9 @@ def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequenc
 
 
 def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozenset[Digest]:
-    """Which of the keys have a vector; needs no extension."""
+    """Which of the keys `fetch` would answer. Without the extension their rows are believed: a plan needs no vec0."""
+    if session.can_load_vectors():
+        return frozenset(digest for digest, _ in _intact(session, table, keys))
     sql = "SELECT vector_key FROM vector WHERE space = ? AND vector_key IN ({})"
     return frozenset(Digest(key) for (key,) in session.lookup(sql, keys, table.number))
 
@@ -144,16 +149,20 @@ def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozens
 def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
     """Vectors by key, each from the first of its entries that passes its checksum."""
     session.load_vectors()
-    intact: dict[Digest, Vector] = {}
-    sql = "SELECT vector_key, entry, checksum FROM vector WHERE space = ? AND vector_key IN ({}) "
+    return dict(_intact(session, table, keys))
+
+
+def _intact(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Iterator[tuple[Digest, Vector]]:
+    seen: set[Digest] = set()
+    sql = "SELECT vector_key, entry, checksum FROM vector WHERE space = ? AND vector_key IN ({})"
     for key, entry, checksum in session.lookup(sql, keys, table.number):
         digest = Digest(key)
-        if digest in intact:
+        if digest in seen:
             continue
         row = session.one(f"SELECT vector FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
         if row and vector_checksum(row[0]) == checksum:
-            intact[digest] = row[0]
-    return intact
+            seen.add(digest)
+            yield digest, row[0]
 
 
 def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:

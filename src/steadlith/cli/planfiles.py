@@ -1,0 +1,51 @@
+"""Plan files on disk: `plan --out` writes them, `show` and `apply` read them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from steadlith_core.errors import PlanFileError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from steadlith_core.planning.plan import Plan
+
+
+def load(file: Path) -> Plan:
+    """The plan in `file`. `PlanFileError` for anything that is not one."""
+    from steadlith_core.planning import planfile
+
+    try:
+        return planfile.load(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanFileError(f"cannot read plan file {file}: {error}") from error
+    except RecursionError:
+        raise PlanFileError(f"{file} is not a plan file: nested too deeply") from None
+
+
+def write(file: Path, content: str) -> None:
+    """Replace `file`, or what it links to, whole or not at all; a device or a pipe is written into instead."""
+    if not file.name:
+        raise UsageError(f"--out {str(file)!r}: expected the name of a file")
+    try:
+        if file.exists() and not file.is_file():
+            file.write_text(content, "utf-8")
+        else:
+            _replace(file.resolve(), content)
+    except OSError as error:
+        raise UsageError(f"--out {file}: {error.strerror or error}") from error
+    except RuntimeError as error:  # Path.resolve, before Python 3.13, of a link that leads to itself
+        raise UsageError(f"--out {file}: {error}") from error
+
+
+def _replace(file: Path, content: str) -> None:
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8") as stream:
+            stream.write(content)
+        temporary.replace(file)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,56 @@
+"""SIGINT and SIGTERM while `apply` runs.
+
+1. Until writing may begin, either signal interrupts at once.
+2. From then on the first one asks the run to stop at the next safe point; the second one leaves at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopping:
+    """What the signals mean now, and whether one came."""
+
+    def __init__(self) -> None:
+        self._gently = False
+        self._asked = False
+
+    def gently(self) -> None:
+        """Writing may begin: from now on a signal is a request."""
+        self._gently = True
+
+    def requested(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self._asked
+
+    def receive(self, _number: int, _frame: object) -> None:
+        """The handler of both signals."""
+        if not self._gently:
+            raise KeyboardInterrupt
+        if self._asked:
+            os._exit(130)  # asked twice: leave now; the next run finds the old state, or resumes from the cache
+        self._asked = True
+        click.echo("Stopping at the next safe point; ask again to leave at once.", err=True)
+
+
+@contextmanager
+def stopping() -> Iterator[Stopping]:
+    """Handle both signals until the block ends."""
+    state = Stopping()
+    before = {number: signal.signal(number, state.receive) for number in SIGNALS}
+    try:
+        yield state
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
