@@ -22,6 +22,8 @@ from steadlith_core.planning.steps import (
     Step,
     Update,
 )
+from steadlith_core.retrieval.snippet import snippet
+from steadlith_core.text.query import terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -222,11 +224,12 @@ def answer(found: Answer) -> Iterator[Line]:
     """The hits, best first."""
     if not found.hits:
         yield "", "No hits." if found.generation else "No hits: there is no index yet; run `steadlith apply`."
+    asked = terms(found.query)
     for rank, hit in enumerate(found.hits, 1):
-        yield from _hit(rank, hit)
+        yield from _hit(rank, hit, asked)
 
 
-def _hit(rank: int, hit: Hit) -> Iterator[Line]:
+def _hit(rank: int, hit: Hit, asked: Sequence[str]) -> Iterator[Line]:
     arms = f"dense {hit.dense:.3f}" if hit.dense is not None else "dense -"
     arms += f", lexical {hit.lexical:.2f}" if hit.lexical is not None else ", lexical -"
     span = hit.span
@@ -236,9 +239,7 @@ def _hit(rank: int, hit: Hit) -> Iterator[Line]:
     )
     if hit.headings:
         yield "cyan", "   " + clean(" > ".join(hit.headings))
-    lines = hit.text.split("\n")
-    shown = [line for line in lines if line][:SNIPPET_LINES]
-    for line in shown:
+    for line in snippet(hit.text, asked, SNIPPET_LINES):
         words = clean(line)
         yield "", "   " + (words if len(words) <= SNIPPET_WIDTH else words[: SNIPPET_WIDTH - 1] + "…")
     yield "dim", f"   bytes {span.start}-{span.end} of {hit.source_digest.short}"
