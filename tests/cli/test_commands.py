@@ -380,3 +380,13 @@ def test_init_says_what_it_chose_and_why_and_refuses_to_overwrite(cli, tmp_path)
     assert "--force" in again.err
     forced = cli("init", "--force")
     assert "Embedder: use (installed;" in forced.out or "Embedder: hash (finds the same words" in forced.out
+
+
+def test_a_long_line_is_shown_around_what_was_asked_for(cli, folder):
+    (folder / "docs" / "long.md").write_text("word " * 60 + "zebra " + "more " * 60 + "\n", "utf-8")
+    cli("apply", "--yes")
+    found = cli("search", "zebra word", "-k", "1").out
+    shown = next(line for line in found.splitlines() if "zebra" in line)
+    assert len(shown) == 103
+    assert shown.startswith("   …")
+    assert shown.endswith("…")

@@ -240,9 +240,19 @@ def _hit(rank: int, hit: Hit, asked: Sequence[str]) -> Iterator[Line]:
     if hit.headings:
         yield "cyan", "   " + clean(" > ".join(hit.headings))
     for line in snippet(hit.text, asked, SNIPPET_LINES):
-        words = clean(line)
-        yield "", "   " + (words if len(words) <= SNIPPET_WIDTH else words[: SNIPPET_WIDTH - 1] + "…")
+        yield "", "   " + _fit(clean(line), asked)
     yield "dim", f"   bytes {span.start}-{span.end} of {hit.source_digest.short}"
+
+
+def _fit(line: str, asked: Sequence[str]) -> str:
+    """At most `SNIPPET_WIDTH` characters of a line, around the longest word of the query that it holds."""
+    if len(line) <= SNIPPET_WIDTH:
+        return line
+    lower = line.lower()
+    found = max((term for term in asked if term in lower), key=len, default="")
+    start = max(0, lower.find(found) + len(found) - SNIPPET_WIDTH + 2)
+    shown = line[start : start + SNIPPET_WIDTH - (2 if start else 1)]
+    return ("…" if start else "") + shown + ("…" if start + len(shown) < len(line) else "")
 
 
 def verification(found: Verification) -> Iterator[Line]:
