@@ -106,6 +106,9 @@ def fail(error: SteadlithError, *, prefix: str = "Error: ") -> int:
     with suppress(OSError):  # nobody is left to tell
         for line in str(error).split("\n"):
             click.echo(f"{prefix}{text.clean(line)}", err=True)
+    try:
         if options.as_json(sys.argv[1:]):
             options.put(documents.dumps(documents.error(error)))
+    except OSError:  # the sentence on stderr has to do; what stdout still holds must not fail again on the way out
+        options.silence()
     return error.exit_code
