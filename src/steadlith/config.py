@@ -219,7 +219,7 @@ class _Table:
         self.name = name
         self.values = dict(values)
         for key in sorted(REJECTED.keys() & self.values.keys()):
-            raise ConfigError(f"{self.path(key)} = {self.values[key]!r}: not a setting here; {REJECTED[key]}")
+            raise ConfigError(f"{self.path(key)} = {self.values[key]!r:.80}: not a setting here; {REJECTED[key]}")
 
     def path(self, key: str) -> str:
         return f"{self.name}.{key}" if self.name else key
@@ -232,7 +232,7 @@ class _Table:
     def table(self, key: str) -> _Table:
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            raise ConfigError(f"{self.path(key)} = {value!r}: expected a table, [{self.path(key)}]")
+            raise ConfigError(f"{self.path(key)} = {value!r:.80}: expected a table, [{self.path(key)}]")
         return _Table(self.path(key), value)
 
     def pop(self, key: str, read: Callable[[Any], Any], usual: Any) -> Any:
@@ -242,7 +242,7 @@ class _Table:
         try:
             return read(value)
         except ValueError as error:
-            raise ConfigError(f"{self.path(key)} = {value!r}: {error}") from error
+            raise ConfigError(f"{self.path(key)} = {value!r:.80}: {error}") from error
 
 
 def unknown_key(path: str, key: str, choices: Collection[str]) -> ConfigError:

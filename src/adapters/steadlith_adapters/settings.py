@@ -69,4 +69,4 @@ class Table:
 
     def wrong(self, key: str, value: Any, expected: str) -> ConfigError:
         """The error for a value of `key` that cannot be used."""
-        return ConfigError(f"{self.where}: {key} = {value!r} is not usable; expected {expected}")
+        return ConfigError(f"{self.where}: {key} = {value!r:.80} is not usable; expected {expected}")

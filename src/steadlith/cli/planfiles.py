@@ -33,7 +33,10 @@ def write(file: Path, content: str) -> None:
         if file.exists() and not file.is_file():
             file.write_text(content, "utf-8")
         else:
-            _replace(file.resolve(), content)
+            target = file.resolve()
+            if target.is_symlink():  # from Python 3.13 on, resolve says nothing of a link that leads to itself
+                raise UsageError(f"--out {file}: a link that leads to itself")
+            _replace(target, content)
     except OSError as error:
         raise UsageError(f"--out {file}: {error.strerror or error}") from error
     except RuntimeError as error:  # Path.resolve, before Python 3.13, of a link that leads to itself

@@ -127,6 +127,7 @@ CHILD = """
 import os, sys
 import numpy
 from steadlith_adapters.stores.sqlite import FACTORY, connection
+import urllib.parse  # pathlib's as_uri loads it when it is first needed, which is too late for nobody
 from steadlith_conformance.samples import SPACE, vector
 # Loaded while this Python can still be read: root may write anywhere, so the reading is done as nobody.
 session = connection.empty()
