@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Chunker
-    from steadlith_core.records import Chunk, DocumentId, Format, Recipe, Space, Span
+    from steadlith_core.records import DocumentId, Format, Recipe, Space, Span
     from steadlith_core.state.template import Template
 
 SNIFFED = 8192
@@ -94,7 +94,9 @@ def want(
     title = front.title or first_heading(text, format)
     metadata = {**front.fields, "title": title, "format": str(format)}
     name = identity.chunk_hasher(how.recipe)
-    wanted = tuple(_wanted_chunk(how, name, title, chunk) for chunk in chunks)
+    wanted = tuple(
+        _name_chunk(how, name, title, chunk.headings, chunk.text, chunk.span, chunk.tokens) for chunk in chunks
+    )
     _refuse_too_long(how, wanted)
     document = WantedDocument(
         id,
@@ -124,10 +126,6 @@ def rewant(
     return WantedDocument(id, root, metadata, source_digest, tuple(wanted))
 
 
-def _wanted_chunk(how: Cutter, name: Callable[[str], Digest], title: str, chunk: Chunk) -> WantedChunk:
-    return _name_chunk(how, name, title, chunk.headings, chunk.text, chunk.span, chunk.tokens)
-
-
 def _name_chunk(
     how: Cutter,
     name: Callable[[str], Digest],
@@ -148,12 +146,15 @@ def _name_chunk(
 
 
 def _refuse_too_long(how: Cutter, chunks: Sequence[WantedChunk]) -> None:
+    limit = how.max_input_bytes
+    if limit is None:
+        return
     for chunk in chunks:
         size = len(chunk.model_input.encode())
-        if how.max_input_bytes is not None and size > how.max_input_bytes:
+        if size > limit:
             message = (
                 f"line {chunk.span.first_line} begins a chunk of {size} bytes; the model takes at most "
-                f"{how.max_input_bytes} (lower [chunking] max_tokens or max_bytes)"
+                f"{limit} (lower [chunking] max_tokens or max_bytes)"
             )
             raise DocumentError(FindingKind.INPUT_TOO_LONG, message)
 
