@@ -111,7 +111,7 @@ def texts() -> dict[str, Any]:
         good[name] = {
             "source": content.hex(),
             "canonical": text.text.encode().hex(),
-            "offsets": text.offsets(range(len(text.text) + 1)),
+            "offsets": [text.offset(len(text.text[:at].encode())) for at in range(len(text.text) + 1)],
             "fragment": fragment(content).encode().hex(),
         }
     bad = {}

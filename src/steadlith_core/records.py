@@ -106,6 +106,9 @@ class Chunk:
 
     `text` is canonical and equals the fragment of the source's bytes at `span`; `headings` is the path of
     headings above it, outermost first; `level` is the strength of the boundary it starts at; `tokens` is an estimate.
+
+    `parent` is the index, among its document's chunks, of an earlier one that this one is a part of, -1 without any.
+    A chunk with `embed` false is kept and shown as the context of its parts, and no model ever sees it.
     """
 
     text: str
@@ -113,6 +116,8 @@ class Chunk:
     headings: tuple[str, ...]
     level: int
     tokens: int
+    parent: int = -1
+    embed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

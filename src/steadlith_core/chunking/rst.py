@@ -15,7 +15,6 @@ import re
 from typing import TYPE_CHECKING
 
 from steadlith_core.chunking.parts import TITLE_LIMIT, Block, BlockKind, Heading, Level, Line, line_end
-from steadlith_core.text.canonical import WHITE_SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +175,7 @@ def _simple(text: str, start: int, end: int, indent: str) -> Block | None:
     while at < close - len(border):
         row = at + 1
         at = line_end(text, row)
-        if text.startswith(indent, row) and text[row + len(indent)] not in WHITE_SPACE:
+        if text.startswith(indent, row) and text[row + len(indent)] not in " \t\v\f\n\r":
             rows.append(row)
     return Block(start, close, BlockKind.TABLE, tuple(rows[1:]))
 

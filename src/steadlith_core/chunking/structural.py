@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from steadlith_core.chunking.structure import first_heading, read
 from steadlith_core.errors import ConfigError
 from steadlith_core.records import Chunk, Finding, FindingKind
-from steadlith_core.text.canonical import trim
 from steadlith_core.text.tokens import ESTIMATOR_ID, whole
 
 if TYPE_CHECKING:
@@ -90,19 +89,20 @@ class StructuralChunker:
 
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
         """The chunks of a document's body, and one finding for every run that may not be cut and is too large."""
-        from steadlith_core.chunking.tree import Limits, Ruler, cut
+        from steadlith_core.chunking.tree import Limits, Ruler, cut, trim
 
-        start, end = trim(text.text, text.body, len(text.text))
+        whole_text = text.text
+        start, end = trim(whole_text, len(text.data[: text.body].decode()), len(whole_text))
         if start == end:
             return (), ()
         structure = read(text, format)
-        ruler = Ruler(text.text)
+        ruler = Ruler(whole_text)
         limits = Limits(self.min_tokens, self.max_tokens, self.max_bytes)
         made = cut(ruler, start, end, (structure.positions, structure.levels), limits)
-        spans = text.spans([(piece.start, piece.end) for piece in made.pieces])
+        spans = text.spans([(int(ruler.bytes[piece.start]), int(ruler.bytes[piece.end])) for piece in made.pieces])
         chunks = tuple(
             Chunk(
-                text=text.text[piece.start : piece.end],
+                text=whole_text[piece.start : piece.end],
                 span=span,
                 headings=_path(structure.sections, piece.start, piece.end),
                 level=int(piece.level),

@@ -74,14 +74,14 @@ class Structure:
 def read(text: CanonicalText, format: Format) -> Structure:  # noqa: A002
     """The structure of a document's body."""
     reading = _Reading(text.text)
-    for part in GRAMMARS[format](text.text, text.body):
+    for part in GRAMMARS[format](reading.text, len(text.data[: text.body].decode())):
         reading.take(part)
     return reading.finish()
 
 
 def first_heading(text: CanonicalText, format: Format) -> str:  # noqa: A002
     """Title of the first heading that has one, else empty. Reads no further than that heading."""
-    for part in GRAMMARS[format](text.text, text.body):
+    for part in GRAMMARS[format](text.text, len(text.data[: text.body].decode())):
         if isinstance(part, Heading) and part.title:
             return part.title
     return ""

@@ -20,7 +20,7 @@ import numpy as np
 from steadlith_core.chunking.keys import hashes
 from steadlith_core.chunking.parts import Level
 from steadlith_core.chunking.structure import FIRST_COMBINING
-from steadlith_core.text.canonical import WHITE_SPACE, is_boundary, trim
+from steadlith_core.text.canonical import is_boundary
 from steadlith_core.text.tokens import CONTINUATION, UNIT, cumulative
 
 if TYPE_CHECKING:
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Truths = npt.NDArray[np.bool_]
     Candidates = tuple[Sequence[int], Sequence[Level]]
+
+WHITE_SPACE = " \t\v\f\n\r"
+
+
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """As `canonical.trim`, over code points."""
+    kept = text[start:end].rstrip(WHITE_SPACE)
+    indented = len(kept) - len(kept.lstrip(WHITE_SPACE))
+    return start + kept.rfind("\n", 0, indented) + 1, start + len(kept)
+
 
 WIDTHS = bytes(1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4 for first in range(256))
 """Bytes of a code point, by the first of them."""

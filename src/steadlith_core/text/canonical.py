@@ -3,10 +3,10 @@
 1. UTF-8 is decoded strictly; one leading BOM is dropped; CRLF and CR become LF; text is NFC of Unicode 14.0;
    white space at the end of a line is dropped. Nothing else changes: blank lines and indentation stay.
 2. White space is exactly space, tab, VT, FF, LF and CR. VT and FF end no line, nor do U+0085 and U+2028.
-3. For a trimmed range [a, b) of canonical text that begins and ends at boundaries,
-   `fragment(source[span.start:span.end]) == text[a:b]` (invariant 7).
-4. The map is monotone and total. A text that is canonical already has a map of one entry, any other one entry for
-   each line and each run that NFC replaced.
+3. Canonical text is kept as UTF-8, and a position is a byte offset into it. Most documents are canonical as they
+   are: then nothing is copied and the map has one entry; else one for each line and each run that NFC replaced.
+4. For a trimmed range [a, b) of canonical text that begins and ends at boundaries,
+   `fragment(source[span.start:span.end]) == data[a:b]` (invariant 7).
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from steadlith_core.records import FindingKind, Span
 from steadlith_core.text.composition import changes, is_boundary, is_composed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["NORMALIZER_ID", "WHITE_SPACE", "CanonicalText", "canonicalise", "fragment", "is_boundary", "trim"]
 
 NORMALIZER_ID = "text/0"
 
-INLINE_SPACE = " \t\v\f"
-WHITE_SPACE = INLINE_SPACE + "\n\r"
+INLINE_SPACE = b" \t\v\f"
+WHITE_SPACE = INLINE_SPACE + b"\n\r"
 
-_BOM = "\ufeff"
-_LINE_END = re.compile("(\r\n|\r|\n)")
+_BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"(\r\n|\r|\n)")
+
+_STRETCH = 1 << 20
+"""Bytes decoded at a time: what is decoded takes up to four times its bytes, and is needed for a moment only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,47 +47,43 @@ class CanonicalText:
     at source offset `_offsets[i]`, until that line or run ends.
     """
 
-    text: str
+    data: bytes
     body: int = 0
     _positions: Sequence[int] = field(default=(0,), repr=False)
     _offsets: Sequence[int] = field(default=(0,), repr=False)
 
-    def offsets(self, positions: Sequence[int]) -> list[int]:
-        """Source byte offsets of ascending canonical positions, in one walk over the text.
+    @property
+    def text(self) -> str:
+        """The whole text, decoded anew at every call."""
+        return self.data.decode()
+
+    def offset(self, position: int) -> int:
+        """The source's byte offset of a canonical position; O(log lines) at most.
 
         White space that was dropped counts to the line end after it. Where no cut may fall, inside what NFC
         replaced as a whole, an offset is approximate, but never inside a code point.
         """
-        found: list[int] = []
-        single = self.text.isascii()
-        entry, at, offset = 0, 0, self._offsets[0]
-        for position in positions:
-            if not at <= position <= len(self.text):
-                message = f"positions ascend within 0..{len(self.text)}, got {position} after {at}"
-                raise ValueError(message)
-            last = bisect_right(self._positions, position, entry) - 1
-            if last > entry:
-                entry, at, offset = last, self._positions[last], self._offsets[last]
-            offset += position - at if single else _size(self.text[at:position])
-            at = position
-            found.append(offset)
-        return found
+        if not 0 <= position <= len(self.data):
+            message = f"positions lie within 0..{len(self.data)}, got {position}"
+            raise ValueError(message)
+        entry = bisect_right(self._positions, position) - 1
+        return self._offsets[entry] + position - self._positions[entry]
 
     def spans(self, pieces: Sequence[tuple[int, int]]) -> list[Span]:
         """Where canonical ranges [start, end) stand in the source; all together cost one walk over the text."""
-        ends = sorted({position for piece in pieces for position in piece})
-        offset = dict(zip(ends, self.offsets(ends), strict=True))
         # The line of a piece's last character, which may be a line end, and not of the character after it.
         touched = sorted({position for start, end in pieces for position in (start, max(start, end - 1))})
         line = dict(zip(touched, self._lines(touched), strict=True))
-        return [Span(offset[start], offset[end], line[start], line[max(start, end - 1)]) for start, end in pieces]
+        return [
+            Span(self.offset(start), self.offset(end), line[start], line[max(start, end - 1)]) for start, end in pieces
+        ]
 
     def _lines(self, positions: Sequence[int]) -> list[int]:
         """1-based lines of ascending positions. Source and canonical text have their line ends one for one."""
         found: list[int] = []
         at, line = 0, 1
         for position in positions:
-            line += self.text.count("\n", at, position)
+            line += self.data.count(b"\n", at, position)
             at = position
             found.append(line)
         return found
@@ -92,69 +91,78 @@ class CanonicalText:
 
 def canonicalise(content: bytes) -> CanonicalText:
     """The canonical text of a document; `DocumentError` (undecodable) says where it is not UTF-8."""
-    text = _decode(content)
-    if text.startswith(_BOM):
-        return _canonical(text[1:], len(_BOM.encode()))
-    return _canonical(text, 0)
+    return _canonical(content, len(_BOM) if content.startswith(_BOM) else 0)
 
 
 def fragment(piece: bytes) -> str:
     """`text/0` of a piece of a document: a BOM stays, and blank lines at both ends are trimmed."""
-    return _canonical(_decode(piece), 0).text.strip("\n")
+    return _canonical(piece, 0).data.strip(b"\n").decode()
 
 
-def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Narrow a range of canonical text to its fragment: `text[start:end]` is one afterwards, or empty.
+def trim(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Narrow a range of canonical text to its fragment: `data[start:end]` is one afterwards, or empty.
 
     Blank lines go at both ends, and white space at the very end; indentation of the first line stays.
     """
-    kept = text[start:end].rstrip(WHITE_SPACE)
+    kept = data[start:end].rstrip(WHITE_SPACE)
     indented = len(kept) - len(kept.lstrip(WHITE_SPACE))
-    first = kept.rfind("\n", 0, indented) + 1
+    first = kept.rfind(b"\n", 0, indented) + 1
     return start + first, start + len(kept)
 
 
-def _decode(content: bytes) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        where = f"byte offset {error.start} (0x{content[error.start]:02x})"
-        raise DocumentError(FindingKind.UNDECODABLE, f"not UTF-8 at {where}; save the file as UTF-8") from None
-
-
-def _canonical(text: str, offset: int) -> CanonicalText:
-    """Canonical text of decoded text, whose first code point stands at source offset `offset`."""
-    if _is_canonical(text):
-        return CanonicalText(text, 0, (0,), (offset,))
-    parts = _LINE_END.split(text)
+def _canonical(content: bytes, start: int) -> CanonicalText:
+    """Canonical text of the bytes from source offset `start` on."""
+    # A list on purpose: every stretch is decoded, also after one that has to be composed.
+    composed = content.isascii() or all([is_composed(stretch) for stretch in _decoded(content)])  # noqa: C419
+    if start:
+        content = content[start:]
+    if composed and not _is_ragged(content):
+        return CanonicalText(content, 0, (0,), (start,))
+    parts = _LINE_END.split(content)
     lines, line_ends = parts[::2], parts[1::2]
     # White space goes first: it composes with nothing, and NFC makes none. A mark that begins a line belongs to the
     # line end's run; what becomes of that does not depend on the line end.
     kept = [line.rstrip(INLINE_SPACE) for line in lines]
-    composed: dict[int, _Composed] = {}
-    if not is_composed(text):
-        composed = {number: _compose(line) for number, line in enumerate(kept) if not is_composed(line)}
-        for number, line in composed.items():
-            kept[number] = line.text
+    replaced: dict[int, _Composed] = {}
+    if not composed:
+        for number, line in enumerate(kept):
+            if not line.isascii() and not is_composed(text := line.decode()):
+                replaced[number] = _compose(text)
+                kept[number] = replaced[number].data
     # Every line begins an entry of the map, and every replacement within it one where it is over.
-    sizes = (_size(line) + len(line_end) for line, line_end in zip(lines, line_ends, strict=False))
+    sizes = (len(line) + len(line_end) for line, line_end in zip(lines, line_ends, strict=False))
     positions = array("q", accumulate((len(line) + 1 for line in kept[:-1]), initial=0))
-    offsets = array("q", accumulate(sizes, initial=offset))
-    if composed:
-        positions, offsets = _with_replacements(positions, offsets, composed)
-    return CanonicalText("\n".join(kept), 0, positions, offsets)
+    offsets = array("q", accumulate(sizes, initial=start))
+    if replaced:
+        positions, offsets = _with_replacements(positions, offsets, replaced)
+    return CanonicalText(b"\n".join(kept), 0, positions, offsets)
 
 
-def _is_canonical(text: str) -> bool:
-    # A search for one character is much faster than for two, and most texts have no tab, VT or FF at all.
-    ragged = any(space in text and space + "\n" in text for space in INLINE_SPACE)
-    return not ragged and "\r" not in text and text[-1:] not in tuple(INLINE_SPACE) and is_composed(text)
+def _decoded(content: bytes) -> Iterator[str]:
+    """All of `content` as text, in stretches that end with a line feed, which composes with nothing."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + _STRETCH) + 1 or len(content)
+        try:
+            yield content[start:end].decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = start + error.start
+            where = f"byte offset {at} (0x{content[at]:02x})"
+            raise DocumentError(FindingKind.UNDECODABLE, f"not UTF-8 at {where}; save the file as UTF-8") from None
+        start = end
+
+
+def _is_ragged(content: bytes) -> bool:
+    """Whether a line end is not LF, or white space stands before one."""
+    # A search for one byte is much faster than for two, and most texts have no tab, VT or FF at all.
+    ragged = any(space in content and bytes((space, 10)) in content for space in INLINE_SPACE)
+    return ragged or b"\r" in content or content[-1:] in (b" ", b"\t", b"\v", b"\f")
 
 
 class _Composed(NamedTuple):
     """A line that NFC changed, and its own entries of the map, counted from its start."""
 
-    text: str
+    data: bytes
     positions: array[int]
     offsets: array[int]
 
@@ -166,21 +174,22 @@ def _compose(line: str) -> _Composed:
     for start, end, new in changes(line):
         same, replaced = line[done:start], line[start:end]
         pieces += (same, new)
-        position += len(same)
+        position += _size(same)
         offset += _size(same)
         # Inside a replacement one code point stands for one of the source, as long as there are any.
-        inner = offset
+        inner, at = offset, position
         for index in range(1, len(new)):
             inner += _size(replaced[index - 1 : index])
-            positions.append(position + index)
+            at += _size(new[index - 1])
+            positions.append(at)
             offsets.append(inner)
-        position += len(new)
+        position += _size(new)
         offset += _size(replaced)
         positions.append(position)
         offsets.append(offset)
         done = end
     pieces.append(line[done:])
-    return _Composed("".join(pieces), positions, offsets)
+    return _Composed("".join(pieces).encode(), positions, offsets)
 
 
 def _with_replacements(

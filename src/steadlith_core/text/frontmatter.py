@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import FindingKind, Format
-from steadlith_core.text.canonical import WHITE_SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,14 +26,15 @@ if TYPE_CHECKING:
 
     from steadlith_core.text.canonical import CanonicalText
 
+SPACE = " \t\v\f\n\r"
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 32
 MAX_DOTS = 4096
 """In a TOML block. Every dot may nest a key, and `tomllib` takes quadratic time over them: 25 seconds for 30,000."""
 
 _CLOSING = {
-    "---\n": re.compile(r"\n(?:---|\.\.\.)(?:\n|\Z)"),
-    "+++\n": re.compile(r"\n\+\+\+(?:\n|\Z)"),
+    b"---\n": re.compile(rb"\n(?:---|\.\.\.)(?:\n|\Z)"),
+    b"+++\n": re.compile(rb"\n\+\+\+(?:\n|\Z)"),
 }
 
 # A line `key: plain words` that means the same to every reader of YAML: no quote, tag or bracket in front, no comment,
@@ -60,16 +60,16 @@ def read(text: CanonicalText, format: Format, kept: Sequence[str]) -> FrontMatte
     `title` is the block's title whether or not it is kept as a field. Raises `DocumentError` (front_matter) for a
     block that is too large, cannot be parsed, or names anchors.
     """
-    closing = _CLOSING.get(text.text[:4]) if format is Format.MARKDOWN else None
+    closing = _CLOSING.get(text.data[:4]) if format is Format.MARKDOWN else None
     # From the line feed of the opening line on, so that the next line may already be the closing one.
-    closed = closing.search(text.text, 3) if closing else None
-    if closed is None or text.text[4:5] == "\n":
+    closed = closing.search(text.data, 3) if closing else None
+    if closed is None or text.data[4:5] == b"\n":
         return FrontMatter()
-    block = text.text[4 : closed.start() + 1]
-    size = len(block.encode())
+    size = closed.start() + 1 - 4
     if size > MAX_BYTES:
         raise _refused(f"the front matter has {size} bytes, {MAX_BYTES} are read; shorten it")
-    data = _yaml(block) if text.text[0] == "-" else _toml(block)
+    block = text.data[4 : closed.start() + 1].decode()
+    data = _yaml(block) if text.data[:1] == b"-" else _toml(block)
     if data is None:
         return FrontMatter()
     values = {key: value for key in ("title", *kept) if (value := _written(data.get(key))) is not None}
@@ -77,7 +77,7 @@ def read(text: CanonicalText, format: Format, kept: Sequence[str]) -> FrontMatte
         # A lone surrogate can be written as an escape, and nothing that is hashed or stored can hold it.
         if any("\ud800" <= char <= "\udfff" for char in value):
             raise _refused(f"{key!r} in the front matter has an escape that is no character; write the character")
-    title = values.get("title", "").strip(WHITE_SPACE)
+    title = values.get("title", "").strip(SPACE)
     return FrontMatter(closed.end(), title, {key: values[key] for key in kept if key in values})
 
 

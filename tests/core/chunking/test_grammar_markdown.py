@@ -202,5 +202,5 @@ def test_the_first_heading_is_the_first_with_a_title():
 
 def test_only_the_body_is_read():
     text = canonicalise(b"# front\n\n# body\n")
-    moved = type(text)(text.text, 9, text._positions, text._offsets)
+    moved = type(text)(text.data, 9, text._positions, text._offsets)
     assert [section.heading.title for section in read(moved, Format.MARKDOWN).sections] == ["body"]

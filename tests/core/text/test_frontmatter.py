@@ -37,7 +37,7 @@ def toml_fields(block, *kept):
 def test_the_body_begins_after_the_closing_line(source, body):
     front = read_text(source)
     assert front.title == "T"
-    assert canonicalise(source.encode()).text[front.end :] == body
+    assert canonicalise(source.encode()).data[front.end :].decode() == body
 
 
 @pytest.mark.parametrize("source", ["---\n---\nBody", "---\n# nothing yet\n\n---\nBody", "+++\n+++\nBody"])
@@ -202,7 +202,7 @@ def test_any_block_is_read_or_refused(block):
         except DocumentError as error:
             assert error.kind is FindingKind.FRONT_MATTER  # noqa: PT017 -- most blocks raise nothing
         else:
-            assert 0 <= front.end <= len(canonicalise(source.encode()).text)
+            assert 0 <= front.end <= len(canonicalise(source.encode()).data)
 
 
 def test_a_thematic_break_before_a_blank_line_opens_no_front_matter():
