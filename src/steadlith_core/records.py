@@ -66,6 +66,7 @@ class FindingKind(StrEnum):
     CHANGED_WHILE_READING = "changed_while_reading"
     FRONT_MATTER = "front_matter"
     UNSPLITTABLE = "unsplittable"
+    TOO_MANY_SECTIONS = "too_many_sections"
     INPUT_TOO_LONG = "input_too_long"
 
 
