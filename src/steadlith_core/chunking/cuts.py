@@ -1,0 +1,108 @@
+"""Chunks of many documents, packed: arrays for all of them, and records only of those that somebody asks for.
+
+1. `headings` of a chunk is the path in force at its first line that is no heading: a chunk that starts with a chain of
+   headings has all of them in its path, as far as the chain lies in the chunk.
+2. Documents are counted as they were given.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from steadlith_core.records import Chunk
+from steadlith_core.text.tokens import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steadlith_core.chunking.arena import Arena
+    from steadlith_core.chunking.structure import Structure
+    from steadlith_core.chunking.tree import Pieces
+    from steadlith_core.text.canonical import CanonicalText
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The chunks of the documents `texts`, which share an arena."""
+
+    texts: Sequence[CanonicalText]
+    arena: Arena
+    structure: Structure
+    pieces: Pieces
+    _heading_lines: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._heading_lines.extend(heading.line for heading in self.structure.outline.headings)
+
+    def contents(self, document: int) -> list[bytes]:
+        """The canonical text of each chunk of a document, in order."""
+        data = self.arena.data
+        here = self._here(document)
+        return [
+            data[start:end]
+            for start, end in zip(self.pieces.start[here].tolist(), self.pieces.end[here].tolist(), strict=True)
+        ]
+
+    def title(self, document: int) -> str:
+        """Title of the document's first heading that has one, else empty."""
+        first, last = self._headings(document)
+        return next((heading.title for heading in self.structure.outline.headings[first:last] if heading.title), "")
+
+    def chunks(self, document: int) -> tuple[Chunk, ...]:
+        """The chunks of a document, in order."""
+        pieces, here = self.pieces, self._here(document)
+        ranges = list(zip(pieces.start[here].tolist(), pieces.end[here].tolist(), strict=True))
+        shift = self.arena.origins[document] - self.arena.starts[document]
+        spans = self.texts[document].spans([(start + shift, end + shift) for start, end in ranges])
+        return tuple(
+            Chunk(
+                text=self.arena.data[start:end].decode(),
+                span=span,
+                headings=path,
+                level=level,
+                tokens=whole(weight),
+                height=height,
+            )
+            for (start, end), span, path, level, weight, height in zip(
+                ranges,
+                spans,
+                self._paths(document, ranges),
+                pieces.level[here].tolist(),
+                pieces.weight[here].tolist(),
+                pieces.height[here].tolist(),
+                strict=True,
+            )
+        )
+
+    def _here(self, document: int) -> slice:
+        return slice(*self.pieces.bounds[document : document + 2].tolist())
+
+    def _headings(self, document: int) -> tuple[int, int]:
+        bounds = self.structure.lines.bounds
+        return (
+            bisect_left(self._heading_lines, int(bounds[document])),
+            bisect_left(self._heading_lines, int(bounds[document + 1])),
+        )
+
+    def _paths(self, document: int, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
+        """Titles in force in each range, by rule 1."""
+        first, last = self._headings(document)
+        headings = self.structure.outline.headings[first:last]
+        starts = self.structure.lines.start[self._heading_lines[first:last]].tolist()
+        paths: list[tuple[str, ...]] = [()]
+        above: list[tuple[int, str]] = []
+        for heading in headings:
+            while above and above[-1][0] >= heading.rank:
+                above.pop()
+            above.append((heading.rank, heading.title))
+            paths.append(tuple([title for _, title in above if title]))
+        found = []
+        for start, end in ranges:
+            index = bisect_right(starts, start)
+            if index:
+                while index < len(starts) and headings[index].chained and starts[index] < end:
+                    index += 1
+            found.append(paths[index])
+        return found
