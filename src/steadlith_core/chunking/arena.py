@@ -56,10 +56,11 @@ def pack(texts: Iterable[CanonicalText]) -> Arena:
 
 def groups(sizes: Iterable[int]) -> Iterator[slice]:
     """Which documents share an arena: neighbours, as many as fit; a larger document has one of its own."""
-    first = at = total = 0
-    for at, size in enumerate(sizes):
-        if total + size > SIZE and at > first:
-            yield slice(first, at)
-            first, total = at, 0
-        total += size
-    yield slice(first, at + 1)
+    first = behind = total = 0
+    for size in sizes:
+        if total + size > SIZE and behind > first:
+            yield slice(first, behind)
+            first, total = behind, 0
+        behind, total = behind + 1, total + size
+    if behind > first:
+        yield slice(first, behind)

@@ -7,19 +7,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith_core.records import Chunk
-from steadlith_core.text.tokens import whole
+from steadlith_core.records import Chunk, Finding, FindingKind
+from steadlith_core.text.tokens import UNIT, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steadlith_core.chunking.arena import Arena
     from steadlith_core.chunking.structure import Structure
-    from steadlith_core.chunking.tree import Pieces
+    from steadlith_core.chunking.rest import Run
+    from steadlith_core.chunking.tree import Limits, Pieces
     from steadlith_core.text.canonical import CanonicalText
 
 
@@ -31,10 +32,7 @@ class Cuts:
     arena: Arena
     structure: Structure
     pieces: Pieces
-    _heading_lines: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._heading_lines.extend(heading.line for heading in self.structure.outline.headings)
+    limits: Limits
 
     def contents(self, document: int) -> list[bytes]:
         """The canonical text of each chunk of a document, in order."""
@@ -47,8 +45,7 @@ class Cuts:
 
     def title(self, document: int) -> str:
         """Title of the document's first heading that has one, else empty."""
-        first, last = self._headings(document)
-        return next((heading.title for heading in self.structure.outline.headings[first:last] if heading.title), "")
+        return self.structure.outline.title(*self._lines(document))
 
     def chunks(self, document: int) -> tuple[Chunk, ...]:
         """The chunks of a document, in order."""
@@ -76,21 +73,33 @@ class Cuts:
             )
         )
 
+    def findings(self, document: int) -> tuple[Finding, ...]:
+        """One for every run of a document that may not be cut and is too large."""
+        first, last = self.arena.starts[document], self.arena.ends[document]
+        return tuple(self._finding(document, run) for run in self.pieces.runs if first <= run.start < last)
+
+    def _finding(self, document: int, run: Run) -> Finding:
+        limits, size = self.limits, run.end - run.start
+        before = run.start - self.arena.starts[document] + self.arena.origins[document]
+        line = self.texts[document].data.count(b"\n", 0, before) + 1
+        outcome = "cut at the byte cap" if size > limits.max_bytes else "kept whole"
+        message = (
+            f"line {line}: {whole(run.weight)} tokens ({size} bytes) without a place where a cut is allowed, {outcome} "
+            f"(max_tokens = {limits.maximum // UNIT}, max_bytes = {limits.max_bytes})"
+        )
+        return Finding(place="", kind=FindingKind.UNSPLITTABLE, message=message)
+
     def _here(self, document: int) -> slice:
         return slice(*self.pieces.bounds[document : document + 2].tolist())
 
-    def _headings(self, document: int) -> tuple[int, int]:
-        bounds = self.structure.lines.bounds
-        return (
-            bisect_left(self._heading_lines, int(bounds[document])),
-            bisect_left(self._heading_lines, int(bounds[document + 1])),
-        )
+    def _lines(self, document: int) -> tuple[int, int]:
+        first, last = self.structure.lines.bounds[document : document + 2].tolist()
+        return first, last
 
     def _paths(self, document: int, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
         """Titles in force in each range, by rule 1."""
-        first, last = self._headings(document)
-        headings = self.structure.outline.headings[first:last]
-        starts = self.structure.lines.start[self._heading_lines[first:last]].tolist()
+        headings = self.structure.outline.headings_of(*self._lines(document))
+        starts = self.structure.lines.start[[heading.line for heading in headings]].tolist()
         paths: list[tuple[str, ...]] = [()]
         above: list[tuple[int, str]] = []
         for heading in headings:

@@ -66,7 +66,7 @@ def markdown(arena: Arena, lines: Lines) -> Outline:
     """The outline of Markdown documents."""
     array = np.frombuffer(arena.data, dtype=np.uint8)
     first, second, third = (array[lines.first + index] for index in range(3))
-    outline = Outline(lines, *items(arena, lines, NUMBER, IS_DIGIT[first], round_bullets=False))
+    outline = Outline(*items(arena, lines, NUMBER, IS_DIGIT[first], round_bullets=False))
     is_fence = ((first == ord("`")) | (first == ord("~"))) & (second == first) & (third == first)
     wanted = is_fence | (first == ord("#")) | (first == ord("<"))
     # The line below is all of marks: this one is a heading or the head of a table.
@@ -99,7 +99,8 @@ class _Reading:
                 continue
             if here != document:
                 document = here
-                self.closers = self._closers(document)
+                outline.document(*lines.bounds[here : here + 2].tolist())
+                self.closers = self._closers(here)
             match = LINE.match(self.data, start, self.closers.limit)
             if match is not None:
                 shallow = first - start <= 3 and b"\t" not in match["indent"]
@@ -149,12 +150,12 @@ class _Reading:
                 break
             behind += 1
             end = row
-        self.outline.block(line, behind, BlockKind.TABLE, np.arange(line + 3, behind))
+        self.outline.block(line, behind, BlockKind.TABLE, range(line + 3, behind))
 
     def _fence(self, line: int, mark: bytes) -> None:
         close = self.closers.fence(line, mark)
         if close is not None:
-            self.outline.block(line, close + 1, BlockKind.FENCE, np.arange(line + 2, close))
+            self.outline.block(line, close + 1, BlockKind.FENCE, range(line + 2, close))
 
     def _html(self, line: int, start: int, end: int, tag: bytes | None) -> None:
         data, limit = self.data, self.closers.limit
@@ -169,7 +170,7 @@ class _Reading:
             stop = None
         if stop is not None:
             behind = int(np.searchsorted(self.lines.start, stop, "right"))
-            self.outline.block(line, behind, BlockKind.HTML, np.arange(line + 1, behind - 1))
+            self.outline.block(line, behind, BlockKind.HTML, range(line + 1, behind - 1))
 
 
 def _title(raw: bytes) -> str:

@@ -12,15 +12,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from enum import Enum, IntEnum, StrEnum, auto
+from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from collections.abc import Iterable
 
-    from steadlith_core.chunking.scan import Lines
+    import numpy.typing as npt
 
 TITLE_LIMIT = 1000
 """A longer line (in bytes) is no heading: its title would be repeated as the context of every chunk below it."""
@@ -77,12 +77,10 @@ class Block(NamedTuple):
     kind: BlockKind
 
 
-class _Before(Enum):
-    """What stands directly before a line, blank lines aside."""
+LEVELS = (0, *(int(level) for level in sorted(Level, reverse=True)[:6]))
+"""Strength of a heading, by its rank."""
 
-    LINE = auto()
-    HEADING = auto()
-    BLOCK = auto()
+_SOFT, _FRESH = int(Level.LINE), int(Level.PARAGRAPH)
 
 
 class Outline:
@@ -92,82 +90,85 @@ class Outline:
     line. Sentences of a line count from byte `prose` on, so that the full stop of `1.` ends none.
     """
 
-    def __init__(self, lines: Lines, levels: npt.NDArray[np.int8], prose: npt.NDArray[np.int64]) -> None:
+    def __init__(self, levels: npt.NDArray[np.int8], prose: npt.NDArray[np.int64]) -> None:
         self.levels = levels
         self.prose = prose
         self.headings: list[Heading] = []
         self.blocks: list[Block] = []
         self.resume = 0
         """The first line behind the last part."""
-        self._before = _Before.LINE
-        self._bounds: list[int] = lines.bounds.tolist()
+        self._level_behind = 0
+        """Level of the next ordinary line, if it comes directly behind a heading or a block."""
+        self._first = self._last = 0
+        self._chain = 0
         self._starts: list[int] = []
         self._strengths: list[int] = []
-        self._inside: list[npt.NDArray[np.int64]] = []
-        self._soft: list[int] = []
-        self._fresh: list[int] = []
-        self._chain = 0
+        self._inside: list[int] = []
+        self._behind: list[int] = []
+        self._levels_behind: list[int] = []
+
+    def document(self, first: int, last: int) -> None:
+        """From here on it is about the document of lines [first, last), the one before is over."""
+        self._settle(self._last)
+        if self._level_behind == _SOFT and self._starts[self._chain] != self._first:  # nothing follows its last heading
+            self._strengths[self._chain] = _SOFT
+        self._level_behind = 0
+        self._first, self._last = first, last
 
     def opens(self, line: int) -> bool:
         """Whether `line` comes directly behind a heading or a block of its document."""
-        return line == self.resume and self._before is not _Before.LINE
+        return line == self.resume and self._level_behind != 0
 
     def heading(self, line: int, behind: int, rank: int, title: str) -> None:
         """Lines [line, behind) are a heading."""
-        chained = self._settle(line) is _Before.HEADING
-        level = Level.HEADING_1 + 1 - rank
+        level = LEVELS[rank]
+        chained = self._settle(line) == _SOFT
         if chained:
             self._strengths[self._chain] = max(self._strengths[self._chain], level)
-            level = Level.LINE
+            level = _SOFT
         else:
             self._chain = len(self._starts)
         self.headings.append(Heading(line, behind, rank, title, chained))
         self._starts.append(line)
         self._strengths.append(level)
-        self.resume, self._before = behind, _Before.HEADING
+        self.resume, self._level_behind = behind, _SOFT
 
-    def block(self, line: int, behind: int, kind: BlockKind, inside: npt.NDArray[np.int64]) -> None:
+    def block(self, line: int, behind: int, kind: BlockKind, inside: Iterable[int]) -> None:
         """Lines [line, behind) are a block that may be cut at the lines `inside`."""
-        before = self._settle(line)
-        self.blocks.append(Block(line, behind, kind))
+        self._strengths.append(self._settle(line) or _FRESH)
         self._starts.append(line)
-        self._strengths.append(Level.LINE if before is _Before.HEADING else Level.PARAGRAPH)
-        self._inside.append(inside)
-        self.resume, self._before = behind, _Before.BLOCK
+        self.blocks.append(Block(line, behind, kind))
+        self._inside += inside
+        self.resume, self._level_behind = behind, _FRESH
 
     def finish(self) -> None:
-        """There are no more headings or blocks: write into `levels` and `prose` what was collected."""
-        self._settle(len(self.levels))
+        """There are no more documents: write into `levels` and `prose` what was collected."""
+        self.document(0, 0)
         if not self._starts:
             return
         edges = np.zeros(len(self.levels) + 1, dtype=np.int8)
+        edges[self._starts] += 1
         for parts in (self.headings, self.blocks):
-            edges[[part.line for part in parts]] += 1
             edges[[part.behind for part in parts]] -= 1
         covered = np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)
         self.levels[covered] = NOWHERE
         self.prose[covered] = NO_PROSE
-        if self._inside:
-            self.levels[np.concatenate(self._inside)] = Level.INSIDE
+        self.levels[self._inside] = Level.INSIDE
         self.levels[self._starts] = self._strengths
-        self.levels[self._soft] = Level.LINE
-        self.levels[self._fresh] = Level.PARAGRAPH
+        self.levels[self._behind] = self._levels_behind
 
-    def _settle(self, line: int) -> _Before:
-        """Lines from `resume` to `line` are ordinary. What stands directly before `line`?"""
-        before, self._before = self._before, _Before.LINE
-        if before is _Before.LINE:
-            return before
-        if self._is_first(self.resume):  # the document ended with that heading or block
-            if before is _Before.HEADING and not self._is_first(self._starts[self._chain]):
-                self._strengths[self._chain] = Level.LINE
-            return _Before.LINE
-        if line == self.resume:
-            return before
-        (self._soft if before is _Before.HEADING else self._fresh).append(self.resume)
-        return _Before.LINE
+    def headings_of(self, first: int, last: int) -> list[Heading]:
+        """The headings in lines [first, last); O(log headings) besides the answer."""
+        return self.headings[bisect_left(self.headings, (first,)) : bisect_left(self.headings, (last,))]
 
-    def _is_first(self, line: int) -> bool:
-        """Whether `line` is the first of a document, or behind the last of all."""
-        index = bisect_left(self._bounds, line)
-        return self._bounds[index] == line
+    def title(self, first: int, last: int) -> str:
+        """The first title in lines [first, last), else empty."""
+        return next((heading.title for heading in self.headings_of(first, last) if heading.title), "")
+
+    def _settle(self, line: int) -> int:
+        """Lines from `resume` to `line` are ordinary. The level of one at `line`, if it is directly behind a part."""
+        if self._level_behind and line > self.resume:
+            self._behind.append(self.resume)
+            self._levels_behind.append(self._level_behind)
+            self._level_behind = 0
+        return self._level_behind

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def prose(arena: Arena, lines: Lines) -> Outline:
     """The outline of plain text."""
     first = np.frombuffer(arena.data, dtype=np.uint8)[lines.first]
-    return Outline(lines, *items(arena, lines, NUMBER, IS_DIGIT[first], round_bullets=True))
+    return Outline(*items(arena, lines, NUMBER, IS_DIGIT[first], round_bullets=True))
 
 
 def code(arena: Arena, lines: Lines) -> Outline:  # noqa: ARG001 -- every grammar is given the text
     """The outline of programs."""
     opens = lines.fresh & (lines.first == lines.start)
     levels = np.where(opens, Level.PARAGRAPH, Level.ITEM).astype(np.int8)
-    return Outline(lines, levels, np.full(len(levels), NO_PROSE, dtype=np.int64))
+    return Outline(levels, np.full(len(levels), NO_PROSE, dtype=np.int64))

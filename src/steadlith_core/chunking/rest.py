@@ -96,6 +96,14 @@ class Points:
         return first + int(np.argmax(smaller))
 
 
+class Run(NamedTuple):
+    """Bytes [start, end) without a permitted place, too large, and their weight."""
+
+    start: int
+    end: int
+    weight: int
+
+
 class Piece(NamedTuple):
     """A finished piece, or a part of a span on the way to one; bytes count from the span's start."""
 
@@ -116,7 +124,7 @@ class Rest:
         self.limits = limits
         self.pieces: list[tuple[int, int, int, int, int]] = []
         """Bytes [start, end), weight, level, height."""
-        self.runs: list[tuple[int, int]] = []
+        self.runs: list[Run] = []
 
     def cut(self, start: int, end: int, first: int, last: int, level: int, height: int, above: int) -> None:
         """Cut bytes [start, end), in which the structure has the places [first, last)."""
@@ -184,7 +192,8 @@ class Rest:
         return None
 
     def _run(self, ruler: Ruler, part: Piece) -> None:
-        self.runs.append((ruler.start + part.start, ruler.start + part.end))
+        weight = int(ruler.weights[part.end] - ruler.weights[part.start])
+        self.runs.append(Run(ruler.start + part.start, ruler.start + part.end, weight))
         at, level, height = part.start, part.level, part.height
         while at < part.end:
             stop = self._code_point(ruler, min(at + self.limits.max_bytes, part.end))

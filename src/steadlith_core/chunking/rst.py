@@ -65,7 +65,7 @@ VERBATIM_DIRECTIVES = re.compile(
 )
 
 _IS_PUNCTUATION = table(bytes(byte for byte in range(0x21, 0x7F) if not chr(byte).isalnum()))
-_IS_LETTER = table(b"#" + bytes(byte for byte in range(0x41, 0x7B) if chr(byte).isalpha()))
+_IS_LETTER = table(bytes(byte for byte in range(0x41, 0x7B) if chr(byte).isalpha()))
 _MAY_BE_MARKER = IS_DIGIT | table(b"(:")
 _IS_STOP = table(b".)")
 
@@ -75,26 +75,29 @@ def rst(arena: Arena, lines: Lines) -> Outline:
     array = np.frombuffer(arena.data, dtype=np.uint8)
     first, second = (array[lines.first + index] for index in range(2))
     last = array[lines.end - 1]
-    may_be_marker = _MAY_BE_MARKER[first] | (_IS_LETTER[first] & _IS_STOP[second])
-    outline = Outline(lines, *items(arena, lines, MARKER, may_be_marker, round_bullets=True))
+    may_be_marker = _MAY_BE_MARKER[first] | ((_IS_LETTER | table(b"#"))[first] & _IS_STOP[second])
+    outline = Outline(*items(arena, lines, MARKER, may_be_marker, round_bullets=True))
     flush = lines.first == lines.start
     is_rule = flush & _IS_PUNCTUATION[first] & (last == first) & ((second == first) | (lines.end - lines.start == 1))
     announces = (last == ord(":")) & (array[lines.end - 2] == ord(":"))
     wanted = (first == ord("+")) | ((first == ord("=")) & (last == first)) | ((first == ord(".")) & (second == first))
     wanted |= is_rule
-    wanted[:-1] |= is_rule[1:] & (lines.start[1:] == lines.end[:-1] + 1)
+    below = np.zeros(len(wanted), dtype=np.bool_)
+    below[:-1] = is_rule[1:] & (lines.start[1:] == lines.end[:-1] + 1)
+    wanted |= below
     wanted[1:] |= announces[:-1]
+    titles = below & flush & _IS_LETTER[first] & ~_IS_STOP[second]
     reading = _Reading(arena, lines, outline, _columns(arena.data, lines), announces)
-    reading.read(np.flatnonzero(wanted))
+    reading.read(np.flatnonzero(wanted), titles)
     outline.finish()
     return outline
 
 
-def _columns(data: bytes, lines: Lines) -> Integers:
+def _columns(data: bytes, lines: Lines) -> list[int]:
     """Width of the spaces and tabs that each line starts with; a tab reaches to the next multiple of `TAB`."""
-    columns = lines.first - lines.start
+    columns: list[int] = (lines.first - lines.start).tolist()
     if any(other in data for other in (b"\t", b"\v", b"\f")):
-        indented = np.flatnonzero(columns)
+        indented = np.flatnonzero(lines.first > lines.start)
         for line, start in zip(indented.tolist(), lines.start[indented].tolist(), strict=True):
             columns[line] = _width(data, start)
     return columns
@@ -108,7 +111,7 @@ def _width(data: bytes, start: int) -> int:
 class _Reading:
     """One pass over the lines that may start something, document by document."""
 
-    def __init__(self, arena: Arena, lines: Lines, outline: Outline, columns: Integers, announces: Truths) -> None:
+    def __init__(self, arena: Arena, lines: Lines, outline: Outline, columns: list[int], announces: Truths) -> None:
         self.data = arena.data
         self.ends = arena.ends
         self.lines = lines
@@ -120,24 +123,32 @@ class _Reading:
         self.last = 0
         """The line behind its last."""
 
-    def read(self, wanted: Integers) -> None:
+    def read(self, wanted: Integers, titles: Truths) -> None:
+        """Look at the lines `wanted`; `titles` says which of all lines can be nothing but the title over a rule."""
         lines, outline = self.lines, self.outline
         documents = np.searchsorted(lines.bounds, wanted, "right") - 1
-        columns = (wanted, documents, lines.start[wanted], lines.end[wanted], lines.fresh[wanted])
-        document = -1
-        for line, here, start, end, fresh in zip(*(column.tolist() for column in columns), strict=True):
+        rows = (wanted, documents, lines.start[wanted], lines.end[wanted], lines.fresh[wanted], titles[wanted])
+        document = first = -1
+        for line, here, start, end, fresh, is_title in zip(*(row.tolist() for row in rows), strict=True):
             if line < outline.resume:
                 continue
             if here != document:
                 document = here
-                self.limit, self.last = self.ends[document], int(lines.bounds[document + 1])
-            column = self._literal(line - 1) if fresh and line > lines.bounds[document] else None
+                first, self.last = lines.bounds[here : here + 2].tolist()
+                outline.document(first, self.last)
+                self.limit = self.ends[here]
+            opens = fresh or outline.opens(line)
+            if is_title:
+                if opens:
+                    self._underlined(line, start, end)
+                continue
+            column = self._literal(line - 1) if fresh and line > first else None
             if column is not None and self.columns[line] > column:
                 self._block(line, column)
                 continue
             match = LINE.match(self.data, start, self.limit)
             if match is not None:
-                self._part(match, line, end, opens=fresh or outline.opens(line))
+                self._part(match, line, end, opens=opens)
 
     def _literal(self, line: int) -> int | None:
         """The column that a literal block must be deeper than, if `line` is an ordinary line that announces one."""
@@ -148,7 +159,7 @@ class _Reading:
         if match is None or match.lastgroup in {"directive", "comment"}:
             return None
         if match.lastgroup not in {"item", "number"}:
-            return int(self.columns[line])
+            return self.columns[line]
         # The text of an item starts behind its marker; a literal block of the item is indented deeper than that text.
         text = SPACES.match(self.data, match.end(), self.limit)
         return len(self.data[start : text.end() if text else match.end()].decode().expandtabs(TAB))
@@ -161,7 +172,7 @@ class _Reading:
         elif what == "simple":
             self._simple(line, start, end, match["indent"])
         elif what == "directive" and VERBATIM_DIRECTIVES.fullmatch(match["name"]):
-            self._block(line, int(self.columns[line]))
+            self._block(line, self.columns[line])
         elif what in {"directive", "comment"}:
             self.outline.levels[line] = Level.PARAGRAPH
             self.outline.prose[line] = match.end() if what == "directive" else start
@@ -192,16 +203,11 @@ class _Reading:
 
     def _block(self, line: int, column: int) -> None:
         """`line` and all that follows deeper than `column`, blank lines included."""
-        behind, step = line + 1, 64
-        while behind < self.last:
-            shallow = np.flatnonzero(self.columns[behind : min(behind + step, self.last)] <= column)
-            if len(shallow):
-                behind += int(shallow[0])
-                break
-            behind = min(behind + step, self.last)
-            step *= 2
+        behind = line + 1
+        while behind < self.last and self.columns[behind] > column:
+            behind += 1
         # The first two lines stay together: they are a directive and what it is about, or the start of a listing.
-        self.outline.block(line, behind, BlockKind.LITERAL, np.arange(line + 2, behind))
+        self.outline.block(line, behind, BlockKind.LITERAL, range(line + 2, behind))
 
     def _grid(self, line: int, end: int, indent: bytes) -> None:
         borders = []
@@ -214,7 +220,7 @@ class _Reading:
             end = self._line_end(end + 1)
         if behind > line + 1:
             inside = [border for border in borders if border != behind - 1]
-            self.outline.block(line, behind, BlockKind.TABLE, np.array(inside, dtype=np.int64))
+            self.outline.block(line, behind, BlockKind.TABLE, inside)
 
     def _simple(self, line: int, start: int, end: int, indent: bytes) -> None:
         # Two or three equal borders: above, perhaps below a header, and below, where a blank line or the end follows.
@@ -228,7 +234,7 @@ class _Reading:
         first, last = (int(np.searchsorted(starts, position)) for position in (head, close - len(border) + 1))
         indents = self.lines.first[first:last] - starts[first:last]
         rows = first + np.flatnonzero(indents == len(indent))
-        self.outline.block(line, last + 1, BlockKind.TABLE, rows[1:])
+        self.outline.block(line, last + 1, BlockKind.TABLE, rows[1:].tolist())
 
     def _border(self, border: bytes, position: int) -> int | None:
         """Where the next line that equals `border` ends."""

@@ -38,10 +38,16 @@ BLOCK = 1 << 18
 CLOSERS = 7
 """Closing characters that may stand between a stop and the end of its sentence."""
 
+SMALL = 1 << 23
+"""Bytes whose weights, 255 at most, add up to less than 2^31."""
+
 STEPS = 64
 """Steps that a search takes for many places at once, before those that are left are searched one by one."""
 
 LINE_FEED = 0x0A
+FIRST_WIDE = 0xE0
+"""From this first byte on a code point has three bytes or more."""
+
 FIRST_COMBINING = 0xCC
 """First byte of U+0300. Every code point below it may be cut before."""
 
@@ -108,7 +114,7 @@ def scan(arena: Arena) -> tuple[Lines, Sentences]:
         block = _Block(data, array, start, end, weight)
         fields = block.lines(document_ends)
         found.append((*fields, *block.sentences(*fields[:2], lines)))
-        weight, lines = int(block.weights[-1]), lines + len(fields[0])
+        weight, lines = weight + int(block.weights[-1]), lines + len(fields[0])
     line_start, line_end, weight_start, weight_end, closed, *sentences = (
         np.concatenate(parts) for parts in zip(*found, strict=True)
     )
@@ -165,11 +171,13 @@ class _Block:
         self.array = array
         self.base = start
         self.bytes = array[start:end]
+        self.stretch = stretch
         self.is_ascii = stretch.isascii()
-        self.weights = np.empty(end - start + 1, dtype=np.int64)
-        self.weights[0] = weight
-        np.cumsum(weigh(stretch), dtype=np.int64, out=self.weights[1:])
-        self.weights[1:] += weight
+        self.weight = weight
+        # In 32 bits it takes a tenth of the time; a block is longer than this only if a line is.
+        dtype = np.int32 if end - start < SMALL else np.int64
+        self.weights = np.zeros(end - start + 1, dtype=dtype)
+        np.cumsum(weigh(stretch), dtype=dtype, out=self.weights[1:])
 
     def lines(self, document_ends: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """Start, end and both weights of the lines that are not blank."""
@@ -182,93 +190,106 @@ class _Block:
         end[np.searchsorted(end, document_ends[here] + PAD)] = document_ends[here]
         solid = np.flatnonzero(end > start)
         start, end = start[solid], end[solid]
-        return start, end, self.weights[start - self.base], self.weights[end - self.base]
+        return start, end, self.weight_before(start), self.weight_before(end)
+
+    def weight_before(self, positions: Integers) -> Integers:
+        """Weight of all bytes of the arena before each position."""
+        return self.weights.take(positions - self.base) + np.int64(self.weight)
 
     def sentences(self, line_start: Integers, line_end: Integers, lines: int) -> tuple[Integers, ...]:
         """Line feeds after the end of a sentence, then the fields of `Sentences`; `lines` stand before the block."""
         closed, start, end, stop = self._ends()
-        line = np.searchsorted(line_start, stop, "right") - 1
-        kept = np.flatnonzero(start < line_end[line]) if len(line_end) else line
-        kept = kept[permitted(self.array, start[kept])]
-        start, end, stop, line = start[kept], end[kept], stop[kept], line[kept]
-        return closed, start, end, stop, line + lines, self.weights[start - self.base], self.weights[end - self.base]
+        line = line_start.searchsorted(stop, "right") - 1
+        # What stands behind the end of a document is in no line.
+        kept = np.flatnonzero(start < line_end.take(line)) if len(line_end) else line
+        if not self.is_ascii:
+            kept = kept[permitted(self.array, start[kept])]
+        start, end, stop, line = start.take(kept), end.take(kept), stop.take(kept), line.take(kept)
+        return closed, start, end, stop, line + lines, self.weight_before(start), self.weight_before(end)
 
     def _ends(self) -> tuple[Integers, Integers, Integers, Integers]:
         """Line feeds after the end of a sentence; and start, end and stop of what may be sentences within a line."""
         array = self.array
         stop = np.flatnonzero((self.bytes == 0x2E) | (self.bytes == 0x21) | (self.bytes == 0x3F)) + self.base
-        stop = stop[_MAY_FOLLOW_STOP[array[stop + 1]]]
-        end = _skip(array, stop + 1, CLOSERS, _IS_CLOSING, "" if self.is_ascii else _QUOTES)
-        closed = end[array[end] == LINE_FEED]
-        spaced = np.flatnonzero(_IS_SPACE[array[end]])
-        stop, end = stop[spaced], end[spaced]
-        start = self._solid(end)
-        if self.is_ascii:
-            return closed, start, end, stop
+        stop = stop[_MAY_FOLLOW_STOP.take(array.take(stop + 1))]
+        end = _skip(array, stop + 1, _IS_CLOSING, "" if self.is_ascii else _QUOTES)
+        behind = array.take(end)
+        closed = end[behind == LINE_FEED]
+        spaced = np.flatnonzero(_IS_SPACE.take(behind))
+        stop, end = stop.take(spaced), end.take(spaced)
+        start = _solid(array, end)
         wide = self._wide_stops()
-        wide_end = _skip(array, wide + 3, CLOSERS, _IS_NOTHING, _WIDE_CLOSERS)
-        wide_start = self._solid(wide_end)
-        within = np.flatnonzero(array[wide_start] != LINE_FEED)
-        behind = _skip(array, wide + 3, CLOSERS, _IS_CLOSING, _WIDE_CLOSERS)
-        closed = np.sort(np.concatenate((closed, behind[array[behind] == LINE_FEED])))
-        stop = np.concatenate((stop, wide[within]))
+        if not len(wide):
+            return closed, start, end, stop
+        wide_end = _skip(array, wide + 3, _IS_NOTHING, _WIDE_CLOSERS)
+        wide_start = _solid(array, wide_end)
+        behind = _skip(array, wide + 3, _IS_CLOSING, _WIDE_CLOSERS)
+        closed = np.sort(np.concatenate((closed, behind[array.take(behind) == LINE_FEED])))
+        within = np.flatnonzero(array.take(wide_start) != LINE_FEED)
+        stop = np.concatenate((stop, wide.take(within)))
         order = np.argsort(stop, kind="stable")
-        start = np.concatenate((start, wide_start[within]))
-        end = np.concatenate((end, wide_end[within]))
-        return closed, start[order], end[order], stop[order]
+        start = np.concatenate((start, wide_start.take(within)))
+        end = np.concatenate((end, wide_end.take(within)))
+        return closed, start.take(order), end.take(order), stop.take(order)
 
     def _wide_stops(self) -> Integers:
+        # A search for one byte costs next to nothing, and most texts have neither lead byte.
+        if self.is_ascii or not (b"\xe3" in self.stretch or b"\xef" in self.stretch):
+            return np.zeros(0, dtype=np.int64)
         first, second, third = self.bytes[:-2], self.bytes[1:-1], self.bytes[2:]
         full_stop = (first == 0xE3) & (second == 0x80) & (third == 0x82)
         others = (first == 0xEF) & (second == 0xBC) & ((third == 0x81) | (third == 0x9F))
         return np.flatnonzero(full_stop | others) + self.base
 
-    def _solid(self, positions: Integers) -> Integers:
-        """The first byte at or after each position that is no white space within a line."""
-        return _solid(self.array, positions)
 
-
-def _skip(array: Bytes, positions: Integers, most: int, table: Truths, wide: str) -> Integers:
-    """Behind at most `most` characters of a table of bytes or of `wide`, which has three bytes each."""
+def _skip(array: Bytes, positions: Integers, table: Truths, wide: str) -> Integers:
+    """Behind at most `CLOSERS` characters that are in a table of bytes or in `wide`, which have three bytes each."""
     at = positions.copy()
     live = np.arange(len(at))
-    for _ in range(most):
-        here = at[live]
-        step = table[array[here]].astype(np.int64)
+    for _ in range(CLOSERS):
+        here = at.take(live)
+        step = table.take(array.take(here)).astype(np.int64)
         if wide:
             step += 3 * _is_one_of(array, here, wide)
-        moved = step > 0
-        if not moved.any():
+        moved = np.flatnonzero(step)
+        if not len(moved):
             break
-        live = live[moved]
-        at[live] += step[moved]
+        live = live.take(moved)
+        at[live] += step.take(moved)
     return at
 
 
 def _is_one_of(array: Bytes, positions: Integers, wide: str) -> Truths:
-    lead, second, third = (array[positions + index].astype(np.int32) for index in range(3))
-    codes = lead << 16 | second << 8 | third
-    found: Truths = np.isin(codes, [int.from_bytes(char.encode()) for char in wide])
+    found = np.zeros(len(positions), dtype=np.bool_)
+    maybe = np.flatnonzero(array.take(positions) >= FIRST_WIDE)
+    if len(maybe):
+        lead, second, third = (array.take(positions[maybe] + index).astype(np.int32) for index in range(3))
+        codes = lead << 16 | second << 8 | third
+        for char in wide:
+            found[maybe] |= codes == int.from_bytes(char.encode())
     return found
 
 
 def _indented(data: bytes, array: Bytes, line_start: Integers) -> Integers:
     """Where the indentation of each line is over."""
     first = line_start.copy()
-    indented = np.flatnonzero(_IS_SPACE[array[line_start]])
-    first[indented] = _solid(array, line_start[indented])
+    indented = np.flatnonzero(_IS_SPACE.take(array.take(line_start)))
+    first[indented] = _solid(array, line_start.take(indented))
     return first
 
 
 def _solid(array: Bytes, positions: Integers) -> Integers:
+    """The first byte at or after each position that is no white space within a line."""
     at = positions.copy()
     words = np.ndarray((len(array) - 7,), np.dtype("<u8"), array, strides=(1,))
     live = np.arange(len(at))
     for _ in range(STEPS):
-        live = live[_IS_SPACE[array[at[live]]]]
-        if not len(live):
+        here = at.take(live)
+        inside = np.flatnonzero(_IS_SPACE.take(array.take(here)))
+        if not len(inside):
             return at
-        at[live] += np.where(words[at[live]] == _EIGHT_SPACES, 8, 1)
+        live, here = live.take(inside), here.take(inside)
+        at[live] = here + np.where(words[here] == _EIGHT_SPACES, 8, 1)
     for index in live.tolist():
         match = _SOLID.search(array.data, int(at[index]))
         at[index] = match.start() if match else len(array)

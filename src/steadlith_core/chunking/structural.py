@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steadlith_core.errors import ConfigError
-from steadlith_core.records import Chunk, Finding, FindingKind
-from steadlith_core.text.tokens import ESTIMATOR_ID, UNIT, whole
+from steadlith_core.text.tokens import ESTIMATOR_ID, UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_core.chunking.cuts import Cuts
     from steadlith_core.ports import ChunkerFactory, Settings
-    from steadlith_core.records import Format
+    from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 
 __all__ = ["FACTORY", "POLICY_ID", "StructuralChunker", "StructuralFactory"]
@@ -88,7 +87,7 @@ class StructuralChunker:
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
         """The chunks of a document's body, and one finding for every run that may not be cut and is too large."""
         (cuts,) = self.cut_many([text], format)
-        return cuts.chunks(0), self.findings(cuts, 0)
+        return cuts.chunks(0), cuts.findings(0)
 
     def cut_many(self, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cuts]:  # noqa: A002
         """The chunks of all `texts` in order, as many documents together as an arena holds."""
@@ -99,29 +98,7 @@ class StructuralChunker:
         for group in arena.groups(len(text.data) for text in texts):
             packed = arena.pack(texts[group])
             read = structure.read(packed, format)
-            yield Cuts(texts[group], packed, read, tree.cut(packed, read.places, limits))
-
-    def findings(self, cuts: Cuts, document: int) -> tuple[Finding, ...]:
-        """What could not be cut as it should be in one document."""
-        arena = cuts.arena
-        first, last = arena.starts[document], arena.ends[document]
-        return tuple(
-            self._finding(cuts, document, start, end) for start, end in cuts.pieces.runs if first <= start < last
-        )
-
-    def _finding(self, cuts: Cuts, document: int, start: int, end: int) -> Finding:
-        from steadlith_core.text.tokens import cumulative_bytes
-
-        shift = cuts.arena.origins[document] - cuts.arena.starts[document]
-        data = cuts.texts[document].data
-        line = data.count(b"\n", 0, start + shift) + 1
-        tokens, size = whole(int(cumulative_bytes(data[: end + shift])[-1] - cumulative_bytes(data[: start + shift])[-1])), end - start
-        outcome = "cut at the byte cap" if size > self.max_bytes else "kept whole"
-        message = (
-            f"line {line}: {tokens} tokens ({size} bytes) without a place where a cut is allowed, {outcome} "
-            f"(max_tokens = {self.max_tokens}, max_bytes = {self.max_bytes})"
-        )
-        return Finding(place="", kind=FindingKind.UNSPLITTABLE, message=message)
+            yield Cuts(texts[group], packed, read, tree.cut(packed, read.places, limits), limits)
 
 
 class StructuralFactory:

@@ -75,7 +75,10 @@ def read(arena: Arena, format: Format) -> Structure:  # noqa: A002
 
 def _places(arena: Arena, lines: Lines, sentences: Sentences, outline: Outline) -> Places:
     array = np.frombuffer(arena.data, dtype=np.uint8)
-    firsts = lines.bounds[:-1][np.diff(lines.bounds) > 0]
+    full = np.flatnonzero(np.diff(lines.bounds))
+    firsts = lines.bounds[full]
+    totals = np.zeros(len(lines.bounds) - 1, dtype=np.int64)
+    totals[full] = lines.weight_end[lines.bounds[full + 1] - 1]
     may = (outline.levels != NOWHERE) & permitted(array, lines.start)
     may[firsts] = True
     line = np.flatnonzero(may)
@@ -95,5 +98,5 @@ def _places(arena: Arena, lines: Lines, sentences: Sentences, outline: Outline) 
         level,
         keys(arena.data, start, level),
         np.searchsorted(start, np.array([*arena.starts, len(array)], dtype=np.int64)),
-        lines.weight_end[lines.bounds[1:] - 1],
+        totals,
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from steadlith_core.chunking.keys import Peaks
-from steadlith_core.chunking.rest import Rest
+from steadlith_core.chunking.rest import Rest, Run
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,7 +52,7 @@ class Pieces:
     level: npt.NDArray[np.int8]
     height: npt.NDArray[np.int32]
     bounds: Integers
-    runs: tuple[tuple[int, int], ...]
+    runs: tuple[Run, ...]
 
 
 class Spans(NamedTuple):
@@ -124,8 +124,7 @@ def _halves(spans: Spans, at: Integers, places: Places) -> Spans:
 
 def _pieces(arena: Arena, fitting: list[Spans], rest: Rest) -> Pieces:
     rows = [(span.start, span.end, span.weight_end - span.weight_start, span.level, span.height) for span in fitting]
-    if rest.pieces:
-        rows.append(tuple(np.array(rest.pieces, dtype=np.int64).T))
+    rows.append(tuple(np.array(rest.pieces, dtype=np.int64).reshape(-1, 5).T))
     start, end, weight, level, height = (np.concatenate(field) for field in zip(*rows, strict=True))
     order = np.argsort(start)
     start = start[order]
