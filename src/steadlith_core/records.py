@@ -108,8 +108,9 @@ class Chunk:
     headings above it, outermost first; `level` is the strength of the boundary it starts at; `tokens` is an estimate.
 
     `parent` is the index, among its document's chunks, of an earlier one that this one is a part of, -1 without any.
-    `height` is how many cuts were made, from the whole document down, until the one it starts at; the cuts of a document
-    are a tree, and this is its shape. A chunk with `embed` false is kept and shown as the context of its parts, and no model ever sees it.
+    A chunk with `embed` false is kept and shown as the context of its parts, and no model ever sees it.
+    `height` is how many cuts were made, from the whole document down, until the one it starts at: the cuts of a
+    document are a tree, and the heights of its chunks are the tree's shape.
     """
 
     text: str

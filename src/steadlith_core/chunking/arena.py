@@ -8,14 +8,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from steadlith_core.text.canonical import trim
+from steadlith_core.text.tokens import weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy.typing as npt
+
+    from steadlith_core.ports import Measure
     from steadlith_core.text.canonical import CanonicalText
 
 PAD = 24
@@ -29,17 +35,22 @@ SIZE = 1 << 18
 class Arena:
     """Documents in one stretch of bytes: document `i` is `data[starts[i]:ends[i]]`, trimmed, perhaps empty.
 
-    `origins[i]` is the canonical position of its first byte.
+    `origins[i]` is the canonical position of its first byte; `measured` are weights of an exact tokeniser, if one is used.
     """
 
     data: bytes
     starts: list[int]
     ends: list[int]
     origins: list[int]
+    measured: npt.NDArray[np.int64] | None = None
+
+    def weigh(self, start: int, end: int) -> npt.NDArray[np.integer]:
+        """Weights of bytes [start, end), in units of `tokens.UNIT` to the token."""
+        return weigh(self.data[start:end]) if self.measured is None else self.measured[start:end]
 
 
-def pack(texts: Iterable[CanonicalText]) -> Arena:
-    """One arena of all `texts`, in order."""
+def pack(texts: Sequence[CanonicalText], measure: Measure | None = None) -> Arena:
+    """One arena of all `texts`, in order; an exact `measure` is asked about each whole text."""
     parts: list[bytes] = []
     starts, ends, origins = [], [], []
     size = 0
@@ -51,7 +62,15 @@ def pack(texts: Iterable[CanonicalText]) -> Arena:
         origins.append(start)
         parts += (text.data[start:end], _BEHIND)
         size += len(_BEHIND)
-    return Arena(b"".join(parts), starts, ends, origins)
+    packed = Arena(b"".join(parts), starts, ends, origins)
+    return packed if measure is None else replace(packed, measured=_measured(packed, texts, measure))
+
+
+def _measured(arena: Arena, texts: Sequence[CanonicalText], measure: Measure) -> npt.NDArray[np.int64]:
+    weights = np.zeros(len(arena.data), dtype=np.int64)
+    for text, start, end, origin in zip(texts, arena.starts, arena.ends, arena.origins, strict=True):
+        weights[start:end] = np.diff(measure.cumulative(text.data))[origin : origin + end - start]
+    return weights
 
 
 def groups(sizes: Iterable[int]) -> Iterator[slice]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steadlith_core.chunking.arena import Arena
-    from steadlith_core.chunking.structure import Structure
     from steadlith_core.chunking.rest import Run
+    from steadlith_core.chunking.structure import Structure
     from steadlith_core.chunking.tree import Limits, Pieces
     from steadlith_core.text.canonical import CanonicalText
 

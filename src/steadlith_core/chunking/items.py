@@ -66,4 +66,5 @@ def items(
 
 def _ends_marker(array: npt.NDArray[np.uint8], lines: Lines, size: int) -> Truths:
     behind = lines.first + size
-    return _IS_SPACE[array[behind]] | (behind == lines.end)
+    ends: Truths = _IS_SPACE[array[behind]] | (behind == lines.end)
+    return ends

@@ -51,9 +51,7 @@ def hashes(data: bytes, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64
     return state
 
 
-def keys(
-    data: bytes, positions: npt.NDArray[np.int64], levels: npt.NDArray[np.int8] | Level
-) -> npt.NDArray[np.uint64]:
+def keys(data: bytes, positions: npt.NDArray[np.int64], levels: npt.NDArray[np.int8] | Level) -> npt.NDArray[np.uint64]:
     """Level and hash of each place as one number: the level in the four highest bits, then 60 bits of the hash."""
     rank = (np.asarray(levels, dtype=np.int8) - np.int8(Level.POINT)).astype(np.uint64)
     return rank << np.uint64(60) | hashes(data, positions) >> np.uint64(4)
@@ -93,4 +91,5 @@ class Peaks:
         index = np.arange(int(sizes.sum())) + np.repeat(low - offsets, sizes)
         keys = self.keys[index]
         greatest = np.flatnonzero(keys == np.repeat(np.maximum.reduceat(keys, offsets), sizes))
-        return index[greatest[np.searchsorted(greatest, offsets)]]
+        peaks: Integers = index[greatest[np.searchsorted(greatest, offsets)]]
+        return peaks

@@ -60,7 +60,7 @@ class BlockKind(StrEnum):
 
 
 class Heading(NamedTuple):
-    """A heading: lines [line, behind), rank 1 to 6, its title bare of marks, and whether it follows another directly."""
+    """A heading: lines [line, behind), rank 1 to 6, title bare of marks, whether it directly follows another one."""
 
     line: int
     behind: int

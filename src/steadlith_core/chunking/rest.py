@@ -16,11 +16,11 @@ from steadlith_core.chunking.keys import Peaks, keys
 from steadlith_core.chunking.parts import Level
 from steadlith_core.chunking.scan import permitted
 from steadlith_core.text.canonical import WHITE_SPACE, trim
-from steadlith_core.text.tokens import weigh
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from steadlith_core.chunking.arena import Arena
     from steadlith_core.chunking.structure import Places
     from steadlith_core.chunking.tree import Limits
 
@@ -39,14 +39,14 @@ class Ruler:
     `ends` says for every position where the text before it ends without its trailing white space.
     """
 
-    def __init__(self, data: bytes, start: int, end: int) -> None:
-        self.data = data
+    def __init__(self, arena: Arena, start: int, end: int) -> None:
+        self.data = arena.data
         self.start = start
-        self.array = np.frombuffer(data, dtype=np.uint8)
+        self.array = np.frombuffer(arena.data, dtype=np.uint8)
         self.bytes = self.array[start:end]
         before = min(start, LOOK_BACK)
         self.weights = np.zeros(end - start + 1, dtype=np.int64)
-        np.cumsum(weigh(data[start - before : end])[before:], dtype=np.int64, out=self.weights[1:])
+        np.cumsum(arena.weigh(start - before, end)[before:], dtype=np.int64, out=self.weights[1:])
         self.solid = _IS_SOLID[self.bytes]
         self.ends = np.zeros(end - start + 1, dtype=np.int64)
         np.maximum.accumulate(np.arange(1, end - start + 1) * self.solid, out=self.ends[1:])
@@ -118,8 +118,8 @@ class Piece(NamedTuple):
 class Rest:
     """Cuts spans one by one, and keeps the pieces."""
 
-    def __init__(self, data: bytes, places: Places, limits: Limits) -> None:
-        self.data = data
+    def __init__(self, arena: Arena, places: Places, limits: Limits) -> None:
+        self.arena = arena
         self.places = places
         self.limits = limits
         self.pieces: list[tuple[int, int, int, int, int]] = []
@@ -128,7 +128,7 @@ class Rest:
 
     def cut(self, start: int, end: int, first: int, last: int, level: int, height: int, above: int) -> None:
         """Cut bytes [start, end), in which the structure has the places [first, last)."""
-        ruler = Ruler(self.data, start, end)
+        ruler = Ruler(self.arena, start, end)
         structural = Points(ruler, self.places.start[first:last] - start, self.places.level[first:last])
         stack = [Piece(0, end - start, level, height, above, structural)]
         while stack:

@@ -19,7 +19,6 @@ import numpy as np
 
 from steadlith_core.chunking.arena import PAD
 from steadlith_core.text.canonical import is_boundary
-from steadlith_core.text.tokens import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +110,7 @@ def scan(arena: Arena) -> tuple[Lines, Sentences]:
     found = []
     weight = lines = 0
     for start, end in _blocks(data):
-        block = _Block(data, array, start, end, weight)
+        block = _Block(arena, array, start, end, weight)
         fields = block.lines(document_ends)
         found.append((*fields, *block.sentences(*fields[:2], lines)))
         weight, lines = weight + int(block.weights[-1]), lines + len(fields[0])
@@ -121,7 +120,7 @@ def scan(arena: Arena) -> tuple[Lines, Sentences]:
     bounds = np.searchsorted(line_start, np.array([*arena.starts, len(data)], dtype=np.int64))
     fresh = np.ones(len(line_start), dtype=np.bool_)
     np.not_equal(line_start[1:], line_end[:-1] + 1, out=fresh[1:])
-    first = _indented(data, array, line_start)
+    first = _indented(array, line_start)
     after_sentence = np.zeros(len(line_start), dtype=np.bool_)
     after_sentence[1:] = _contains(closed, line_end[:-1])
     after_sentence &= ~fresh
@@ -166,8 +165,8 @@ def _blocks(data: bytes) -> Iterator[tuple[int, int]]:
 class _Block:
     """One range of whole lines, and what it adds to the arrays."""
 
-    def __init__(self, data: bytes, array: Bytes, start: int, end: int, weight: int) -> None:
-        stretch = data[start:end]
+    def __init__(self, arena: Arena, array: Bytes, start: int, end: int, weight: int) -> None:
+        stretch = arena.data[start:end]
         self.array = array
         self.base = start
         self.bytes = array[start:end]
@@ -176,8 +175,8 @@ class _Block:
         self.weight = weight
         # In 32 bits it takes a tenth of the time; a block is longer than this only if a line is.
         dtype = np.int32 if end - start < SMALL else np.int64
-        self.weights = np.zeros(end - start + 1, dtype=dtype)
-        np.cumsum(weigh(stretch), dtype=dtype, out=self.weights[1:])
+        self.weights: npt.NDArray[np.signedinteger] = np.zeros(end - start + 1, dtype=dtype)
+        np.cumsum(arena.weigh(start, end), dtype=dtype, out=self.weights[1:])
 
     def lines(self, document_ends: Integers) -> tuple[Integers, Integers, Integers, Integers]:
         """Start, end and both weights of the lines that are not blank."""
@@ -194,7 +193,9 @@ class _Block:
 
     def weight_before(self, positions: Integers) -> Integers:
         """Weight of all bytes of the arena before each position."""
-        return self.weights.take(positions - self.base) + np.int64(self.weight)
+        weights: Integers = self.weights.take(positions - self.base).astype(np.int64)
+        weights += self.weight
+        return weights
 
     def sentences(self, line_start: Integers, line_end: Integers, lines: int) -> tuple[Integers, ...]:
         """Line feeds after the end of a sentence, then the fields of `Sentences`; `lines` stand before the block."""
@@ -213,9 +214,8 @@ class _Block:
         stop = np.flatnonzero((self.bytes == 0x2E) | (self.bytes == 0x21) | (self.bytes == 0x3F)) + self.base
         stop = stop[_MAY_FOLLOW_STOP.take(array.take(stop + 1))]
         end = _skip(array, stop + 1, _IS_CLOSING, "" if self.is_ascii else _QUOTES)
-        behind = array.take(end)
-        closed = end[behind == LINE_FEED]
-        spaced = np.flatnonzero(_IS_SPACE.take(behind))
+        closed = end[array.take(end) == LINE_FEED]
+        spaced = np.flatnonzero(_IS_SPACE.take(array.take(end)))
         stop, end = stop.take(spaced), end.take(spaced)
         start = _solid(array, end)
         wide = self._wide_stops()
@@ -270,7 +270,7 @@ def _is_one_of(array: Bytes, positions: Integers, wide: str) -> Truths:
     return found
 
 
-def _indented(data: bytes, array: Bytes, line_start: Integers) -> Integers:
+def _indented(array: Bytes, line_start: Integers) -> Integers:
     """Where the indentation of each line is over."""
     first = line_start.copy()
     indented = np.flatnonzero(_IS_SPACE.take(array.take(line_start)))

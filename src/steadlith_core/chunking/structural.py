@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from steadlith_core.errors import ConfigError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_core.chunking.cuts import Cuts
-    from steadlith_core.ports import ChunkerFactory, Settings
+    from steadlith_core.ports import ChunkerFactory, Measure, Settings
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 
@@ -52,6 +52,8 @@ class StructuralChunker:
     min_tokens: int = MIN_TOKENS
     max_tokens: int = MAX_TOKENS
     max_bytes: int = MAX_TOKENS * BYTES_PER_TOKEN
+    measure: Measure | None = None
+    """An exact tokeniser; without one sizes are estimates."""
 
     def __post_init__(self) -> None:
         if self.min_tokens < 1:
@@ -76,13 +78,17 @@ class StructuralChunker:
 
     @property
     def params(self) -> Mapping[str, int | str | bool]:
-        """The three sizes, and what measures them."""
+        """The three sizes, and what measures them: the estimator, or an exact tokeniser down to its vocabulary."""
         return {
-            "estimator": ESTIMATOR_ID,
+            "estimator": ESTIMATOR_ID if self.measure is None else self.measure.id,
             "max_bytes": self.max_bytes,
             "max_tokens": self.max_tokens,
             "min_tokens": self.min_tokens,
         }
+
+    def measured_by(self, measure: Measure) -> StructuralChunker:
+        """The same policy with its sizes counted by an exact tokeniser."""
+        return replace(self, measure=measure)
 
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
         """The chunks of a document's body, and one finding for every run that may not be cut and is too large."""
@@ -96,7 +102,7 @@ class StructuralChunker:
 
         limits = tree.Limits(self.min_tokens * UNIT, self.max_tokens * UNIT, self.max_bytes)
         for group in arena.groups(len(text.data) for text in texts):
-            packed = arena.pack(texts[group])
+            packed = arena.pack(texts[group], self.measure)
             read = structure.read(packed, format)
             yield Cuts(texts[group], packed, read, tree.cut(packed, read.places, limits), limits)
 

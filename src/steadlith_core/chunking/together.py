@@ -45,4 +45,6 @@ def titles(texts: Sequence[CanonicalText], format: Format) -> Iterator[str]:  # 
         packed = arena.pack(texts[group])
         lines, _ = scan(packed)
         outline = GRAMMARS[format](packed, lines)
-        yield from (outline.title(*pair) for pair in zip(lines.bounds[:-1].tolist(), lines.bounds[1:].tolist(), strict=True))
+        yield from (
+            outline.title(*pair) for pair in zip(lines.bounds[:-1].tolist(), lines.bounds[1:].tolist(), strict=True)
+        )

@@ -78,7 +78,7 @@ class Spans(NamedTuple):
 def cut(arena: Arena, places: Places, limits: Limits) -> Pieces:
     """Cut all documents of an arena."""
     peaks = Peaks(places.key)
-    rest = Rest(arena.data, places, limits)
+    rest = Rest(arena, places, limits)
     fitting = []
     spans = _documents(arena, places)
     while len(spans.start):
@@ -123,9 +123,12 @@ def _halves(spans: Spans, at: Integers, places: Places) -> Spans:
 
 
 def _pieces(arena: Arena, fitting: list[Spans], rest: Rest) -> Pieces:
-    rows = [(span.start, span.end, span.weight_end - span.weight_start, span.level, span.height) for span in fitting]
-    rows.append(tuple(np.array(rest.pieces, dtype=np.int64).reshape(-1, 5).T))
-    start, end, weight, level, height = (np.concatenate(field) for field in zip(*rows, strict=True))
+    rows = [
+        np.stack((span.start, span.end, span.weight_end - span.weight_start, span.level, span.height))
+        for span in fitting
+    ]
+    rows.append(np.array(rest.pieces, dtype=np.int64).reshape(-1, 5).T)
+    start, end, weight, level, height = np.concatenate(rows, axis=1)
     order = np.argsort(start)
     start = start[order]
     return Pieces(

@@ -28,7 +28,7 @@ def candidates(source, grammar=Format.MARKDOWN):
     text = packed.data[: packed.ends[0]]
     places = found.places
     return [
-        (level, text[start:].split(b"\n")[0].decode())
+        (Level(level), text[start:].split(b"\n")[0].decode())
         for start, level in zip(places.start.tolist(), places.level.tolist(), strict=True)
     ]
 
@@ -36,12 +36,9 @@ def candidates(source, grammar=Format.MARKDOWN):
 def blocks(source):
     packed, found = structure(source)
     start, end = found.lines.start, found.lines.end
-    return [(block.kind, packed.data[start[block.line] : end[block.behind - 1]].decode()) for block in found.outline.blocks]
-
-
-def cuts(source):
-    """The places inside blocks, as candidates."""
-    return [text for level, text in candidates(source) if level == Level.INSIDE]
+    return [
+        (block.kind, packed.data[start[block.line] : end[block.behind - 1]].decode()) for block in found.outline.blocks
+    ]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +193,7 @@ def test_a_trailing_heading_stays_with_what_precedes_it():
 
 
 def test_paths_are_the_titles_in_force():
-    source = "# A\n\nx\n\n## B\n\nx\n\n#### C\n\nx\n\n## D\n\nx\n\n#\n\nx\n"
+    source = "# A\n\nx\n\n## B\n\nx\n\n#### C\n\nx\n\n## D\n\nx\n\n#\n\nx\n".replace("x", "Some words of text")
     chunks, _ = StructuralChunker(1, 10, 40).cut(canonicalise(source.encode()), Format.MARKDOWN)
     assert [chunk.headings for chunk in chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D"), ()]
 

@@ -24,7 +24,7 @@ def candidates(source, grammar=Format.RST):
     text = packed.data[: packed.ends[0]]
     places = found.places
     return [
-        (level, text[start:].split(b"\n")[0].decode())
+        (Level(level), text[start:].split(b"\n")[0].decode())
         for start, level in zip(places.start.tolist(), places.level.tolist(), strict=True)
     ]
 
@@ -32,7 +32,9 @@ def candidates(source, grammar=Format.RST):
 def blocks(source):
     packed, found = structure(source)
     start, end = found.lines.start, found.lines.end
-    return [(block.kind, packed.data[start[block.line] : end[block.behind - 1]].decode()) for block in found.outline.blocks]
+    return [
+        (block.kind, packed.data[start[block.line] : end[block.behind - 1]].decode()) for block in found.outline.blocks
+    ]
 
 
 def cuts(source):
