@@ -8,7 +8,7 @@ import click
 import pytest
 
 from steadlith import config
-from steadlith.cli import changes, reading, start
+from steadlith.cli import changes, cutting, measuring, reading, start
 from steadlith.cli.main import CODES
 from steadlith_core import errors
 from steadlith_core.planning.steps import GLYPHS, KINDS, Reason
@@ -16,10 +16,11 @@ from steadlith_core.records import FindingKind
 from steadlith_core.state.template import TEMPLATES
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = (
-    *(start.init, changes.plan, changes.show, changes.apply),
-    *(reading.status, reading.search, reading.verify),
-)
+COMMANDS = {
+    **{command.name: command for command in (start.init, changes.plan, changes.show, changes.apply)},
+    **{command.name: command for command in (reading.status, reading.search, reading.verify, cutting.chunk)},
+    **{f"measure {command.name}": command for command in measuring.measure.commands.values()},
+}
 CLASSES = [
     value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, errors.SteadlithError)
 ]
@@ -35,14 +36,14 @@ def row(text, name):
     return rows[0]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_command_and_option_is_documented(command):
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name):
     text = page("cli.md")
-    assert f"`steadlith {command.name}" in text
-    for parameter in command.params:
+    assert f"`steadlith {name}" in text
+    for parameter in COMMANDS[name].params:
         if isinstance(parameter, click.Option):
             for option in (*parameter.opts, *parameter.secondary_opts):
-                assert re.search(rf"`[^`]*(?<![\w-]){re.escape(option)}(?![\w-])", text), f"{command.name} {option}"
+                assert re.search(rf"`[^`]*(?<![\w-]){re.escape(option)}(?![\w-])", text), f"{name} {option}"
 
 
 @pytest.mark.parametrize("error", CLASSES, ids=lambda error: error.__name__)

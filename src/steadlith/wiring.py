@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         EmbedderFactory,
         SourceFactory,
         StoreFactory,
+        TokenizerFactory,
     )
 
 
@@ -29,7 +30,7 @@ def _points(group: str) -> EntryPoints:
 
 
 def installed(group: str) -> tuple[str, ...]:
-    """Names of the installed adapters of a group (`sources`, `embedders`, `chunkers`, `caches`, `stores`)."""
+    """Names of the installed adapters of a group: what follows `steadlith.` in its name (`sources`, `stores`)."""
     return tuple(sorted({point.name for point in _points(group)}))
 
 
@@ -53,9 +54,9 @@ def embedder_factory(name: str) -> EmbedderFactory:
     return _find("embedders", name, "embedding.embedder")  # type: ignore[no-any-return]  # see source_factory
 
 
-def chunker_factory(name: str) -> ChunkerFactory:
-    """The factory behind `[chunking] policy`."""
-    return _find("chunkers", name, "chunking.policy")  # type: ignore[no-any-return]  # see source_factory
+def chunker_factory(name: str, key: str = "chunking.policy") -> ChunkerFactory:
+    """The factory behind `[chunking] policy`, or behind the option `key`."""
+    return _find("chunkers", name, key)  # type: ignore[no-any-return]  # see source_factory
 
 
 def cache_factory(name: str) -> CacheFactory:
@@ -66,3 +67,8 @@ def cache_factory(name: str) -> CacheFactory:
 def store_factory(name: str) -> StoreFactory:
     """The factory behind `[store] type`."""
     return _find("stores", name, "store.type")  # type: ignore[no-any-return]  # see source_factory
+
+
+def tokenizer_factory(name: str) -> TokenizerFactory:
+    """The factory behind `[chunking] tokenizer.type`."""
+    return _find("tokenizers", name, "chunking.tokenizer.type")  # type: ignore[no-any-return]  # see source_factory

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from steadlith_core.chunking.cuts import Cuts
     from steadlith_core.digest import Digest
@@ -54,6 +57,10 @@ class Source(Protocol):
         ...
 
 
+FormatRule: TypeAlias = "Callable[[str], Format | None]"
+"""The format of the document that a path names, none where it never names a document. Asked once a path; pure."""
+
+
 class SourceFactory(Protocol):
     """Makes sources from configuration."""
 
@@ -61,6 +68,14 @@ class SourceFactory(Protocol):
         """A source over `settings`, relative to the folder `root`; `private` are our own files, never documents.
 
         Raises `ConfigError` naming key, value and choices.
+        """
+        ...
+
+    def formats(self, settings: Settings) -> FormatRule:
+        """The rule by which a source over `settings` tells documents and their formats, as far as names tell.
+
+        For documents that no source lists now: an older commit's, a file somebody names. Opens nothing, needs no
+        folder. Raises `ConfigError`.
         """
         ...
 
@@ -379,3 +394,34 @@ class Lock(Protocol):
 
     def release(self) -> None:
         """Give it back. Harmless when not held."""
+
+
+# -------------------------------------------------------------------------------------------- tokenizers
+
+
+class Measure(Protocol):
+    """How large a text is: what a chunker's sizes are counted in. Pure, immutable, thread-safe."""
+
+    @property
+    def id(self) -> str:
+        """What counts, down to its vocabulary; part of the identity of every chunk cut by it."""
+        ...
+
+    def cumulative(self, data: bytes) -> NDArray[np.int64]:
+        """Units of 1/32 token before every byte of a whole document's canonical text, and before its end.
+
+        `len(data) + 1` numbers from 0 on, never decreasing; a range's size is the difference of two. Called once a
+        document; the same bytes always give the same numbers.
+        """
+        ...
+
+
+class TokenizerFactory(Protocol):
+    """Makes measures from configuration."""
+
+    def build(self, settings: Settings, *, root: str) -> Measure:
+        """A measure over `settings`, files relative to the folder `root`. Never asks the network.
+
+        Raises `ConfigError`, also when an extra is missing or a file cannot be used.
+        """
+        ...

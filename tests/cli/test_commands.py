@@ -342,7 +342,7 @@ def test_help_shows_the_exit_codes_and_every_command(cli):
     ran = cli("--help")
     assert ran.code == 0
     assert "130  interrupted" in ran.out
-    for command in ("init", "plan", "show", "apply", "status", "search", "verify"):
+    for command in ("init", "plan", "show", "apply", "status", "search", "verify", "chunk", "measure"):
         assert f"  {command} " in ran.out
 
 

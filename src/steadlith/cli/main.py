@@ -11,7 +11,6 @@ import io
 import os
 import sys
 import traceback
-from contextlib import suppress
 
 import click
 
@@ -84,11 +83,11 @@ def _run() -> int:
 
 
 def _command() -> object:
-    from steadlith.cli import changes, reading, start
+    from steadlith.cli import changes, cutting, measuring, reading, start
 
     for command in (start.init, changes.plan, changes.show, changes.apply):
         group.add_command(command)
-    for command in (reading.status, reading.search, reading.verify):
+    for command in (reading.status, reading.search, reading.verify, cutting.chunk, measuring.measure):
         group.add_command(command)
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
@@ -101,11 +100,9 @@ def _command() -> object:
 
 def fail(error: SteadlithError, *, prefix: str = "Error: ") -> int:
     """Tell the error: as JSON on stdout if JSON was asked for, and always as a sentence on stderr."""
-    from steadlith.report import documents, text
+    from steadlith.report import documents
 
-    with suppress(OSError):  # nobody is left to tell
-        for line in str(error).split("\n"):
-            click.echo(f"{prefix}{text.clean(line)}", err=True)
+    options.complain(error, prefix)
     try:
         if options.as_json(sys.argv[1:]):
             options.put(documents.dumps(documents.error(error)))

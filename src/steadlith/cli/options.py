@@ -13,7 +13,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from steadlith.report.text import Line
+    from steadlith.report.text import Line, Segments
+    from steadlith_core.errors import SteadlithError
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
@@ -29,6 +30,59 @@ def config(command: Command) -> Command:
         show_default=True,
         help="The configuration file.",
     )(command)
+
+
+def config_if_any(command: Command) -> Command:
+    """`--config FILE` of a command that works without one."""
+    return click.option(
+        "-c",
+        "--config",
+        "config",
+        type=click.Path(path_type=Path),
+        help="The configuration file; by default steadlith.toml, where there is one.",
+    )(command)
+
+
+def settings(command: Command) -> Command:
+    """`--set KEY=VALUE`, as often as needed, gathered into one table."""
+    return click.option(
+        "--set",
+        "settings",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=_gather,
+        help="A setting of the policy, as in the [chunking] table; as often as needed.",
+    )(command)
+
+
+def _gather(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    from steadlith.cli.policies import merged
+
+    table: dict[str, Any] = {}
+    for pair in given:
+        table = merged(table, _setting(pair))
+    return table
+
+
+def _setting(pair: str) -> dict[str, Any]:
+    """`KEY=VALUE` as a line of TOML; a value that is not TOML is text."""
+    import tomllib
+
+    key, equals, value = pair.partition("=")
+    for written in (value, _quoted(value)):
+        try:
+            table = tomllib.loads(f"{key} = {written}")
+        except ValueError:
+            continue
+        if equals and key.strip() and "\n" not in pair:
+            return table
+    raise click.BadParameter(f"{pair!r}: expected KEY=VALUE, for example max_tokens=384")
+
+
+def _quoted(value: str) -> str:
+    """`value` as text in TOML."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def json(command: Command) -> Command:
@@ -49,13 +103,30 @@ def put(text: str) -> None:
 
 def show(lines: Iterable[Line]) -> None:
     """Print lines on stdout: styled on a terminal, plain elsewhere; NO_COLOR is honoured."""
+    draw((line,) for line in lines)
+
+
+def draw(lines: Iterable[Segments]) -> None:
+    """As `show`, lines of several styles each."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, soft_wrap=True)
     with reader_may_leave():
-        for style, words in lines:
-            console.print(Text(words, style=style if console.is_terminal else ""))
+        for line in lines:
+            text = Text()
+            for style, words in line:
+                text.append(words, style if console.is_terminal else "")
+            console.print(text)
+
+
+def complain(error: SteadlithError, prefix: str = "Error: ") -> None:
+    """Tell an error on stderr, a sentence for each of its lines."""
+    from steadlith.report import text
+
+    with suppress(OSError):  # nobody is left to tell
+        for line in str(error).split("\n"):
+            click.echo(text.clean(f"{prefix}{line}"), err=True)
 
 
 @contextmanager

@@ -25,22 +25,25 @@ def load(file: Path) -> Plan:
         raise PlanFileError(f"{file} is not a plan file: nested too deeply") from None
 
 
-def write(file: Path, content: str) -> None:
-    """Replace `file`, or what it links to, whole or not at all; a device or a pipe is written into instead."""
+def write(file: Path, content: str, option: str = "--out") -> None:
+    """Replace `file`, or what it links to, whole or not at all; a device or a pipe is written into instead.
+
+    `option` is how the file was named.
+    """
     if not file.name:
-        raise UsageError(f"--out {str(file)!r}: expected the name of a file")
+        raise UsageError(f"{option} {str(file)!r}: expected the name of a file")
     try:
         if file.exists() and not file.is_file():
             file.write_text(content, "utf-8")
         else:
             target = file.resolve()
             if target.is_symlink():  # from Python 3.13 on, resolve says nothing of a link that leads to itself
-                raise UsageError(f"--out {file}: a link that leads to itself")
+                raise UsageError(f"{option} {file}: a link that leads to itself")
             _replace(target, content)
     except OSError as error:
-        raise UsageError(f"--out {file}: {error.strerror or error}") from error
+        raise UsageError(f"{option} {file}: {error.strerror or error}") from error
     except RuntimeError as error:  # Path.resolve, before Python 3.13, of a link that leads to itself
-        raise UsageError(f"--out {file}: {error}") from error
+        raise UsageError(f"{option} {file}: {error}") from error
 
 
 def _replace(file: Path, content: str) -> None:

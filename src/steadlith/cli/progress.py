@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LINES = 10
 """Off a terminal, at most so many lines tell how far a run is."""
 
+SHORT = 100
+"""Fewer steps than that are over too soon to be told about off a terminal."""
+
 
 class Progress:
     """Renders the events of one apply. Off a terminal, a run of one call is over too soon to be told about."""
@@ -60,3 +63,22 @@ class Progress:
 
         if isinstance(event, Warned):
             click.echo(f"Warning: {clean(event.message)}", err=True)
+
+
+class Counted:
+    """Renders how far a piece of work is: `Replayed 49 of 488 snapshots`. Off a terminal, a short one is not told."""
+
+    def __init__(self, doing: str, what: str) -> None:
+        self._doing = doing
+        self._what = what
+        self._told = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take one step. A reader of stderr who went away stops no work."""
+        words = f"{self._doing} {done:,} of {total:,} {self._what}"
+        with suppress(OSError):
+            if sys.stderr.isatty():
+                click.echo(f"\r{words}", err=True, nl=done == total)
+            elif total >= SHORT and done * LINES // total > self._told:
+                self._told = done * LINES // total
+                click.echo(words, err=True)

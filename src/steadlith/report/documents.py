@@ -9,17 +9,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from steadlith.report.chunks import level_name
+from steadlith.report.churn import amount
 from steadlith_core.planning import planfile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from steadlith.churn import Amount, Churn, Measured
+    from steadlith.cutting import CutDocument, Named
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
     from steadlith_core.errors import SteadlithError
+    from steadlith_core.planning.cost import Price
     from steadlith_core.planning.plan import Plan
-    from steadlith_core.records import Head
+    from steadlith_core.ports import Chunker
+    from steadlith_core.records import Finding, Head, Span
 
 FORMAT_VERSION = "1.0"
 
@@ -79,12 +86,7 @@ def answer(found: Answer) -> dict[str, Any]:
             "document": {"source": hit.document.source, "path": hit.document.path},
             "title": hit.title,
             "headings": list(hit.headings),
-            "span": {
-                "start": hit.span.start,
-                "end": hit.span.end,
-                "first_line": hit.span.first_line,
-                "last_line": hit.span.last_line,
-            },
+            "span": _span(hit.span),
             "text": hit.text,
             "score": hit.score,
             "dense": hit.dense,
@@ -109,6 +111,101 @@ def verification(found: Verification) -> dict[str, Any]:
         chunks=found.chunks,
         problems=list(found.problems),
     )
+
+
+def chunks(
+    chunker: Chunker, cut: Sequence[CutDocument], failed: Sequence[tuple[str, SteadlithError]], *, texts: bool
+) -> dict[str, Any]:
+    """Documents as a policy cuts them, with the text of each chunk if `texts`; `errors` are those that could not be."""
+    return _document(
+        "steadlith-chunks",
+        policy={"id": chunker.id, "params": dict(chunker.params)},
+        documents=[
+            {
+                "path": document.name,
+                "format": str(document.format),
+                "bytes": document.size,
+                "chunks": [_chunk(index, named, texts=texts) for index, named in enumerate(document.chunks)],
+                "findings": [_finding(finding) for finding in document.findings],
+            }
+            for document in cut
+        ],
+        errors=[{"path": path, "error": type(raised).__name__, "message": str(raised)} for path, raised in failed],
+    )
+
+
+def _chunk(index: int, named: Named, *, texts: bool) -> dict[str, Any]:
+    chunk = named.chunk
+    values = {
+        "index": index,
+        "span": _span(chunk.span),
+        "bytes": len(chunk.text.encode()),
+        "tokens": chunk.tokens,
+        "level": chunk.level,
+        "level_name": level_name(chunk.level),
+        "headings": list(chunk.headings),
+        "text_hash": str(named.text_hash),
+        "chunk_hash": str(named.chunk_hash),
+        "parent": None if chunk.parent < 0 else chunk.parent,
+        "embed": chunk.embed,
+    }
+    return values | ({"text": chunk.text} if texts else {})
+
+
+def churn(found: Churn, price: Price | None) -> dict[str, Any]:
+    """A replayed history; figures that are not known are null."""
+    return _document(
+        "steadlith-churn",
+        history={
+            "first": found.first,
+            "last": found.last,
+            "snapshots_after_first": found.commits,
+            "edits": found.edits,
+            "documents": found.documents,
+            "versions": found.versions,
+            "changed_versions": found.changed,
+            "changed_bytes": found.changed_bytes,
+        },
+        price=None if price is None else {"per_million": str(price.per_million), "currency": price.currency},
+        policies=[_measured(found, each, price) for each in found.measured],
+        findings=[_finding(finding) for finding in found.findings],
+    )
+
+
+def _measured(found: Churn, measured: Measured, price: Price | None) -> dict[str, Any]:
+    chunker, edits, share = measured.contender.chunker, found.edits, found.share(measured)
+    return {
+        "policy": measured.contender.policy,
+        "label": measured.contender.label,
+        "id": chunker.id,
+        "params": dict(chunker.params),
+        "mean": {"bytes": round(measured.mean_bytes, 1), "tokens": round(measured.mean_tokens, 1)},
+        "largest": {"bytes": measured.largest_bytes, "tokens": measured.largest_tokens},
+        "first": _amount(measured.first, price),
+        "later": _amount(measured.later, price),
+        "per_edit": {
+            "bytes": round(measured.later.bytes / edits, 1) if edits else None,
+            "tokens": round(measured.later.tokens / edits, 1) if edits else None,
+        },
+        "share": None if share is None else round(share, 4),
+    }
+
+
+def _amount(embedded: Amount, price: Price | None) -> dict[str, Any]:
+    return {
+        "chunks": embedded.chunks,
+        "bytes": embedded.bytes,
+        "tokens": embedded.tokens,
+        "cost": amount(embedded.tokens, price),
+    }
+
+
+def _span(span: Span) -> dict[str, int]:
+    return {"start": span.start, "end": span.end, "first_line": span.first_line, "last_line": span.last_line}
+
+
+def _finding(finding: Finding) -> dict[str, str]:
+    return {"place": finding.place, "kind": str(finding.kind), "message": finding.message}
 
 
 def error(raised: SteadlithError) -> dict[str, Any]:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 Line: TypeAlias = "tuple[str, str]"
 """A style (empty for none) and the words of one line."""
 
+Segments: TypeAlias = "tuple[Line, ...]"
+"""One line of several styles."""
+
 STYLES = {"+": "green", ">": "cyan", "~": "yellow", "-/+": "magenta", "=": "blue", "-": "red"}
 VERBS = {
     "add": "add",
@@ -91,7 +94,7 @@ def plan(planned: Plan, *, steps: bool | None, hint: str = "--steps") -> Iterato
         yield "bold", _totals(planned)
         yield "", embeddings(planned.cost)
         yield "", f"Root: {planned.base.corpus_root.short} -> {planned.target.corpus_root.short}"
-    yield from _findings(planned.findings)
+    yield from findings(planned.findings, "the rest of the corpus goes on")
     for tripped in planned.tripped:
         yield (
             "bold red",
@@ -177,16 +180,17 @@ def embeddings(cost: Cost) -> str:
     )
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[Line]:
-    if not findings:
+def findings(found: Sequence[Finding], outcome: str) -> Iterator[Line]:
+    """What needs a person's eye, each while they are few; `outcome` says what became of it."""
+    if not found:
         return
     yield "", ""
-    yield "bold yellow", f"Findings ({len(findings):,}), the rest of the corpus goes on:"
-    if len(findings) > LISTED_FINDINGS:
-        kinds = Counter(finding.kind for finding in findings).most_common()
+    yield "bold yellow", f"Findings ({len(found):,}), {outcome}:"
+    if len(found) > LISTED_FINDINGS:
+        kinds = Counter(finding.kind for finding in found).most_common()
         yield "yellow", f"! {', '.join(f'{count:,} {kind}' for kind, count in kinds)}; --json lists all"
         return
-    for finding in findings:
+    for finding in found:
         yield "yellow", f"! {clean(finding.place)}: {finding.kind}: {clean(finding.message)}"
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ from steadlith_adapters.sources.filesystem.rules import Rules
 
 if TYPE_CHECKING:
     from steadlith_adapters.sources.filesystem.settings import FolderSettings
+    from steadlith_core.ports import FormatRule
+    from steadlith_core.records import Format
 
 IGNORE_FILE = ".gitignore"
 # Compared without case: on a disk that ignores case, `.GIT` is the same folder.
@@ -124,6 +126,20 @@ class Scope:
             if rules is not None:
                 levels.append(Level(rules, prefix=Path(root).relative_to(here).as_posix() + "/", skip=0))
         return tuple(reversed(levels))
+
+
+def format_rule(settings: FolderSettings) -> FormatRule:
+    """Rules 1 to 3 as far as names and `settings` tell: no disk is asked, so no `.gitignore` and no file of ours."""
+    scope = Scope(replace(settings, root="", gitignore=False, private=()))
+
+    def rule(path: str) -> Format | None:
+        *above, name = path.split("/")
+        folder: Folder | None = scope.top()
+        for part in above:
+            folder = folder and scope.enter(folder, part)
+        return settings.formats.of(path) if folder and scope.admits(folder, name) else None
+
+    return rule
 
 
 def read_ignore_file(folder: str) -> Rules | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ class FolderSettings:
 def read_settings(name: str, settings: Settings, *, root: str, private: Sequence[str]) -> FolderSettings:
     """Check `settings` of the source `name`; `root` is the folder that a relative path starts from."""
     table = Table(f"source {name!r}", settings)
-    table.only(*KEYS)
+    rules = read_rules(name, settings)
     if not _names_are_utf8():
         # Names would be read by the locale, so the same folder would have other document ids elsewhere.
         message = f"file names are read as {sys.getfilesystemencoding()} here; set PYTHONUTF8=1 in the environment"
@@ -52,17 +52,28 @@ def read_settings(name: str, settings: Settings, *, root: str, private: Sequence
     if not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"
         raise table.wrong("path", given, f"an existing folder, relative to {root!r} ({str(folder)!r} {problem})")
+    return replace(
+        rules,
+        root=str(folder.resolve()),
+        # The folder is resolved, the name is not: a private file may not exist yet.
+        private=tuple(str(Path(path).parent.resolve() / Path(path).name) for path in private),
+    )
+
+
+def read_rules(name: str, settings: Settings) -> FolderSettings:
+    """What `settings` say of any folder, without a folder: `root` is empty."""
+    table = Table(f"source {name!r}", settings)
+    table.only(*KEYS)
     return FolderSettings(
         name=name,
-        root=str(folder.resolve()),
+        root="",
         include=_rules(table, "include", ("**",)),
         exclude=_rules(table, "exclude", ()),
         hidden=table.flag("hidden", default=False),
         gitignore=table.flag("gitignore", default=True),
         formats=_formats(table),
         max_file_bytes=table.integer("max_file_bytes", MAX_FILE_BYTES, least=1, most=LARGEST_MAX_FILE_BYTES),
-        # The folder is resolved, the name is not: a private file may not exist yet.
-        private=tuple(str(Path(path).parent.resolve() / Path(path).name) for path in private),
+        private=(),
     )
 
 

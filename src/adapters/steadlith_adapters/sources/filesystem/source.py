@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from steadlith_adapters.sources.filesystem.names import document_name
 from steadlith_adapters.sources.filesystem.reading import LinkMet, read_below
-from steadlith_adapters.sources.filesystem.scope import Scope
-from steadlith_adapters.sources.filesystem.settings import read_settings
+from steadlith_adapters.sources.filesystem.scope import Scope, format_rule
+from steadlith_adapters.sources.filesystem.settings import read_rules, read_settings
 from steadlith_adapters.sources.filesystem.walk import Walk, is_within, resolved
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import FindingKind
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.sources.filesystem.scope import Folder
     from steadlith_adapters.sources.filesystem.settings import FolderSettings
-    from steadlith_core.ports import Settings
+    from steadlith_core.ports import FormatRule, Settings
     from steadlith_core.records import Listing
 
 
@@ -103,6 +103,10 @@ class FilesystemFactory:
     def build(self, name: str, settings: Settings, *, root: str, private: Sequence[str]) -> FilesystemSource:
         """A source named `name`. Raises `ConfigError`."""
         return FilesystemSource(read_settings(name, settings, root=root, private=private))
+
+    def formats(self, settings: Settings) -> FormatRule:
+        """The rule of a source over `settings`, by names alone. Raises `ConfigError`."""
+        return format_rule(read_rules("formats", settings))
 
 
 def _parts(path: str) -> Sequence[str]:
