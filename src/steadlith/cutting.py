@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from steadlith import wiring
 from steadlith.border import adapter
+from steadlith_core.chunking.together import cut_all
 from steadlith_core.digest import hash_fields
 from steadlith_core.errors import DocumentError
 from steadlith_core.planning.wanted import SNIFFED
@@ -78,8 +80,15 @@ def cut(
     texts: Sequence[tuple[CanonicalText, Format]],
 ) -> list[tuple[tuple[Chunk, ...], tuple[Finding, ...]]]:
     """Chunks and findings of each text: the one place outside planning where a policy is put to work."""
+    made: dict[int, tuple[tuple[Chunk, ...], tuple[Finding, ...]]] = {}
+    by_format: defaultdict[Format, list[int]] = defaultdict(list)
+    for index, (_, format_) in enumerate(texts):
+        by_format[format_].append(index)
     with adapter(f"cutting by {chunker.id}"):
-        return [chunker.cut(text, format_) for text, format_ in texts]
+        for format_, rows in by_format.items():
+            cuts = cut_all(chunker, [texts[index][0] for index in rows], format_)
+            made.update((index, (found.chunks, found.findings)) for index, found in zip(rows, cuts, strict=True))
+    return [made[index] for index in range(len(texts))]
 
 
 def cut_document(chunker: Chunker, name: str, format: Format, content: bytes) -> CutDocument:  # noqa: A002

@@ -14,7 +14,7 @@ from steadlith.border import adapter
 from steadlith_core.digest import hash_fields
 from steadlith_core.errors import DocumentError
 from steadlith_core.planning.planfile import is_plan_file
-from steadlith_core.planning.wanted import rewant, want
+from steadlith_core.planning.wanted import SourceText, rewant, want_all
 from steadlith_core.planning.world import World
 from steadlith_core.records import DocumentId, Finding, FindingKind
 from steadlith_core.state.identity import source_digest
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from steadlith_core.ports import Cache, Reader, Source
     from steadlith_core.records import Recipe, SourceEntry
     from steadlith_core.rows import RecordedDocument
+
+CUT_TOGETHER = 1 << 22
+"""Bytes read after which they are cut: many documents together are cut faster than each, and all would fill memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ class _Survey:
     unread: set[DocumentId] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
     left: list[DocumentId] = field(default_factory=list)
+    uncut: list[SourceText] = field(default_factory=list)
+    uncut_bytes: int = 0
 
     def look(self, name: str, source: Source) -> None:
         """List one source and read all that it lists."""
@@ -108,8 +113,8 @@ class _Survey:
             try:
                 self._read(id_, source, entry)
             except DocumentError as error:
-                self.findings.append(Finding(str(id_), FindingKind(error.kind), str(error)))
-                self.unread.add(id_)
+                self._refuse(id_, error)
+        self._cut()
 
     def _read(self, id: DocumentId, source: Source, entry: SourceEntry) -> None:  # noqa: A002
         with adapter(f"reading {id}"):
@@ -125,10 +130,30 @@ class _Survey:
         if id in self.known and self.known[id].source_digest == digest:
             return
         cut = self.assembly.cut_before.get((id, digest))
-        if cut is None:
-            cut = self.assembly.cut_before[id, digest] = want(self.assembly.cutter, id, entry.format, content)
-        self.wanted[id], found = cut
-        self.findings += found
+        if cut is not None:
+            self.wanted[id] = cut[0]
+            self.findings += cut[1]
+            return
+        self.uncut.append(SourceText(id, entry.format, content))
+        self.uncut_bytes += len(content)
+        if self.uncut_bytes > CUT_TOGETHER:
+            self._cut()
+
+    def _cut(self) -> None:
+        """Cut what was read and is not cut yet."""
+        for text, cut in zip(self.uncut, want_all(self.assembly.cutter, self.uncut), strict=True):
+            if isinstance(cut, DocumentError):
+                self._refuse(text.id, cut)
+                continue
+            self.wanted[text.id] = cut[0]
+            self.findings += cut[1]
+            self.assembly.cut_before[text.id, cut[0].source_digest] = cut
+        self.uncut.clear()
+        self.uncut_bytes = 0
+
+    def _refuse(self, id: DocumentId, error: DocumentError) -> None:  # noqa: A002
+        self.findings.append(Finding(str(id), FindingKind(error.kind), str(error)))
+        self.unread.add(id)
 
 
 def _as_recorded(assembly: Assembly, reader: Reader, document: RecordedDocument) -> WantedDocument:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from steadlith_core.chunking.cuts import Cuts
     from steadlith_core.digest import Digest
     from steadlith_core.records import Chunk, DocumentId, Finding, Format, Generation, Head, Listing, Space, Span
     from steadlith_core.rows import (
@@ -145,6 +146,14 @@ class Chunker(Protocol):
 
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
         """Chunks in source order, and findings (place is left empty: the caller knows which document it is)."""
+        ...
+
+
+class BatchChunker(Chunker, Protocol):
+    """A policy that is faster with many documents than with each of them. What it makes of one is the same."""
+
+    def cut_many(self, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cuts]:  # noqa: A002
+        """All documents in order, as many together as it likes."""
         ...
 
 

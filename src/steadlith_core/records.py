@@ -110,6 +110,8 @@ class Chunk:
 
     `parent` is the index, among its document's chunks, of an earlier one that this one is a part of, -1 without any.
     A chunk with `embed` false is kept and shown as the context of its parts, and no model ever sees it.
+    `height` is how many cuts were made, from the whole document down, until the one it starts at: the cuts of a
+    document are a tree, and the heights of its chunks are the tree's shape.
     """
 
     text: str
@@ -119,6 +121,7 @@ class Chunk:
     tokens: int
     parent: int = -1
     embed: bool = True
+    height: int = 0
 
 
 @dataclass(frozen=True, slots=True)

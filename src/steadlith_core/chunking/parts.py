@@ -1,20 +1,35 @@
-"""What a grammar says about a document: lines, headings and atomic blocks, in order, none inside another.
+"""What a grammar says about the lines of an arena: how strong a boundary each of them starts at, and the headings.
 
-1. A part is decided by itself and the lines next to it: no rank by first appearance, no parity over the file.
-   The one exception is a construct that has to be closed: it counts if its end exists, else it is plain lines.
-2. A part starts at the start of a line, indentation included, and ends at the end of one, without the line feed.
-3. White space is exactly space, tab, VT, FF, LF and CR; no rule asks Unicode what a letter or a space is.
+1. A part (an ordinary line, a heading, an atomic block) is decided by itself and the lines next to it: no rank by first
+   appearance, no parity over the file. The one exception is a construct that has to be closed: it counts if its end
+   exists, else it is ordinary lines.
+2. White space is exactly space, tab, VT, FF, LF and CR; no rule asks Unicode what a letter or a space is.
+3. A chain of headings with nothing between them is one boundary: its first heading, with their strongest level.
+4. A heading stays with what follows: the part behind it, and later headings of the chain, are soft line breaks.
+5. A heading that nothing follows stays with what precedes it, for the same reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
 from enum import IntEnum, StrEnum
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import numpy.typing as npt
 
 TITLE_LIMIT = 1000
-"""A longer line is no heading: its title would be repeated as the context of every chunk below it."""
+"""A longer line (in bytes) is no heading: its title would be repeated as the context of every chunk below it."""
+
+NOWHERE = -128
+"""In place of a level: no cut falls before this line."""
+
+NO_PROSE = 2**63 - 1
+"""In place of the start of a line's prose: it has no sentences."""
 
 
 class Level(IntEnum):
@@ -44,44 +59,126 @@ class BlockKind(StrEnum):
     LITERAL = "literal"
 
 
-class Line(NamedTuple):
-    """A line of text, and how strong a boundary its start is. Sentences are looked for in [prose, end).
+class Heading(NamedTuple):
+    """A heading: lines [line, behind), rank 1 to 6, title bare of marks, whether it directly follows another one."""
 
-    There is one for every line of every document, and a tuple is made in a quarter of a data class's time.
-    """
-
-    start: int
-    end: int
-    level: Level
-    prose: int
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading with all of its lines; `rank` is 1 to 6, `title` is bare of marks and underlines."""
-
-    start: int
-    end: int
+    line: int
+    behind: int
     rank: int
     title: str
+    chained: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """An atomic block: whole where possible, else cut only at the line or row starts named in `cuts`."""
+class Block(NamedTuple):
+    """An atomic block: lines [line, behind), whole where possible, else cut only at lines of level INSIDE."""
 
-    start: int
-    end: int
+    line: int
+    behind: int
     kind: BlockKind
-    cuts: tuple[int, ...]
 
 
-Part: TypeAlias = Line | Heading | Block
-Grammar: TypeAlias = Callable[[str, int], Iterator[Part]]
-"""Canonical text and the position where its body starts, to its parts; lazy, so that a title costs little."""
+def paths(headings: Iterable[Heading]) -> Iterator[tuple[str, ...]]:
+    """The titles in force below each heading, its own last; empty ones are left out."""
+    above: list[tuple[int, str]] = []
+    for heading in headings:
+        while above and above[-1][0] >= heading.rank:
+            above.pop()
+        above.append((heading.rank, heading.title))
+        yield tuple([title for _, title in above if title])
 
 
-def line_end(text: str, position: int) -> int:
-    """Where the line that holds `position` ends."""
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end
+LEVELS = (0, *(int(level) for level in sorted(Level, reverse=True)[:6]))
+"""Strength of a heading, by its rank."""
+
+_SOFT, _FRESH = int(Level.LINE), int(Level.PARAGRAPH)
+
+
+class Outline:
+    """Collects headings and blocks, which come in order; every other line is an ordinary one.
+
+    `levels` (int8) and `prose` (int64) have an entry for each line and start as the grammar's default for an ordinary
+    line. Sentences of a line count from byte `prose` on, so that the full stop of `1.` ends none.
+    """
+
+    def __init__(self, levels: npt.NDArray[np.int8], prose: npt.NDArray[np.int64]) -> None:
+        self.levels = levels
+        self.prose = prose
+        self.headings: list[Heading] = []
+        self.blocks: list[Block] = []
+        self.resume = 0
+        """The first line behind the last part."""
+        self._level_behind = 0
+        """Level of the next ordinary line, if it comes directly behind a heading or a block."""
+        self._first = self._last = 0
+        self._chain = 0
+        self._starts: list[int] = []
+        self._strengths: list[int] = []
+        self._inside: list[int] = []
+        self._behind: list[int] = []
+        self._levels_behind: list[int] = []
+
+    def document(self, first: int, last: int) -> None:
+        """From here on it is about the document of lines [first, last), the one before is over."""
+        self._settle(self._last)
+        if self._level_behind == _SOFT and self._starts[self._chain] != self._first:  # nothing follows its last heading
+            self._strengths[self._chain] = _SOFT
+        self._level_behind = 0
+        self._first, self._last = first, last
+
+    def opens(self, line: int) -> bool:
+        """Whether `line` comes directly behind a heading or a block of its document."""
+        return line == self.resume and self._level_behind != 0
+
+    def heading(self, line: int, behind: int, rank: int, title: str) -> None:
+        """Lines [line, behind) are a heading."""
+        level = LEVELS[rank]
+        chained = self._settle(line) == _SOFT
+        if chained:
+            self._strengths[self._chain] = max(self._strengths[self._chain], level)
+            level = _SOFT
+        else:
+            self._chain = len(self._starts)
+        self.headings.append(Heading(line, behind, rank, title, chained))
+        self._starts.append(line)
+        self._strengths.append(level)
+        self.resume, self._level_behind = behind, _SOFT
+
+    def block(self, line: int, behind: int, kind: BlockKind, inside: Iterable[int]) -> None:
+        """Lines [line, behind) are a block that may be cut at the lines `inside`."""
+        self._strengths.append(self._settle(line) or _FRESH)
+        self._starts.append(line)
+        self.blocks.append(Block(line, behind, kind))
+        self._inside += inside
+        self.resume, self._level_behind = behind, _FRESH
+
+    def finish(self) -> None:
+        """There are no more documents: write into `levels` and `prose` what was collected."""
+        self.document(0, 0)
+        if not self._starts:
+            return
+        edges = np.zeros(len(self.levels) + 1, dtype=np.int8)
+        edges[self._starts] += 1
+        for parts in (self.headings, self.blocks):
+            edges[[part.behind for part in parts]] -= 1
+        covered = np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)
+        self.levels[covered] = NOWHERE
+        self.prose[covered] = NO_PROSE
+        self.levels[self._inside] = Level.INSIDE
+        self.levels[self._starts] = self._strengths
+        self.levels[self._behind] = self._levels_behind
+
+    def headings_of(self, first: int, last: int) -> list[Heading]:
+        """The headings in lines [first, last); O(log headings) besides the answer."""
+        return self.headings[bisect_left(self.headings, (first,)) : bisect_left(self.headings, (last,))]
+
+    def title(self, first: int, last: int) -> str:
+        """The first title in lines [first, last), else empty."""
+        return next((heading.title for heading in self.headings_of(first, last) if heading.title), "")
+
+    def _settle(self, line: int) -> int:
+        """Lines from `resume` to `line` are ordinary. The level of one at `line`, if it is directly behind a part."""
+        if self._level_behind and line > self.resume:
+            self._behind.append(self.resume)
+            self._levels_behind.append(self._level_behind)
+            self._level_behind = 0
+        return self._level_behind

@@ -7,40 +7,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from steadlith_core.chunking.parts import Level, Line
+import numpy as np
+
+from steadlith_core.chunking.items import IS_DIGIT, NUMBER, items
+from steadlith_core.chunking.parts import NO_PROSE, Level, Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from steadlith_core.chunking.parts import Part
-
-LINE = re.compile(
-    r"^(?=[^\n])(?P<indent>[ \t\v\f]*)"
-    r"(?P<item>(?:[-*+\u2022]|[0-9]{1,9}[.)])(?:[ \t]+|(?=\n|\Z)))?"
-    r"[^\n]*",
-    re.MULTILINE,
-)
+    from steadlith_core.chunking.arena import Arena
+    from steadlith_core.chunking.scan import Lines
 
 
-def prose(text: str, body: int) -> Iterator[Part]:
-    """The lines of plain text."""
-    last = -1
-    for match in LINE.finditer(text, body):
-        start, end = match.span()
-        item = match.end("item")
-        soft = Level.LINE if item < 0 else Level.ITEM
-        yield Line(start, end, Level.PARAGRAPH if start > last + 1 or last < 0 else soft, max(start, item))
-        last = end
+def prose(arena: Arena, lines: Lines) -> Outline:
+    """The outline of plain text."""
+    first = np.frombuffer(arena.data, dtype=np.uint8)[lines.first]
+    return Outline(*items(arena, lines, NUMBER, IS_DIGIT[first], round_bullets=True))
 
 
-def code(text: str, body: int) -> Iterator[Part]:
-    """The lines of a program."""
-    last = -1
-    for match in LINE.finditer(text, body):
-        start, end = match.span()
-        opens = (start > last + 1 or last < 0) and match.end("indent") == start
-        yield Line(start, end, Level.PARAGRAPH if opens else Level.ITEM, end)
-        last = end
+def code(arena: Arena, lines: Lines) -> Outline:  # noqa: ARG001 -- every grammar is given the text
+    """The outline of programs."""
+    opens = lines.fresh & (lines.first == lines.start)
+    levels = np.where(opens, Level.PARAGRAPH, Level.ITEM).astype(np.int8)
+    return Outline(levels, np.full(len(levels), NO_PROSE, dtype=np.int64))

@@ -7,6 +7,8 @@
 2. What stands indented below a paragraph ending in `::` is a block; so is the body of a directive that holds no prose.
    Other directives are text that starts with a paragraph.
 3. Grid tables are cut at borders between rows, simple tables at lines that start in their first column.
+4. Few lines can start a section or a block. Numpy finds them by their first and last bytes, or those of a line next to
+   them; only they are read by the expressions that decide.
 """
 
 from __future__ import annotations
@@ -14,179 +16,241 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from steadlith_core.chunking.parts import TITLE_LIMIT, Block, BlockKind, Heading, Level, Line, line_end
+import numpy as np
+
+from steadlith_core.chunking.items import IS_DIGIT, items, table
+from steadlith_core.chunking.parts import TITLE_LIMIT, BlockKind, Level, Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import numpy.typing as npt
 
-    from steadlith_core.chunking.parts import Part
+    from steadlith_core.chunking.arena import Arena
+    from steadlith_core.chunking.scan import Lines
+
+    Integers = npt.NDArray[np.int64]
+    Truths = npt.NDArray[np.bool_]
 
 LINE = re.compile(
-    r"""
-    \n*
+    rb"""
     (?P<indent> [ \t\v\f]* )
     (?: (?P<grid>      \+ (?: [-=]+\+ )+ (?=\n|\Z) )
       | (?P<simple>    =+ (?: [ ]+=+ )+ (?=\n|\Z) )
       | (?P<rule>      (?P<char>[!-/:-@\[-`{-~]) (?P=char)+ (?=\n|\Z) )
       | (?P<directive> \.\.[ \t]+ (?:\|[^|\n]+\|[ \t]+)? (?P<name>[A-Za-z][A-Za-z0-9_:.+-]*?) ::(?=[ \t\n]|\Z) )
       | (?P<comment>   \.\.(?=[ \t\n]|\Z) )
-      | (?P<item>      (?: [-*+\u2022] | (?P<number> \(?(?:[0-9]{1,9}|[A-Za-z]|\#)[.)] ) | :[^:\n]+: )
-                       (?: [ \t]+ | (?=\n|\Z) ) )
+      | (?P<number>    \(?(?:[0-9]{1,9}|[A-Za-z]|\#)[.)] (?=[ \t\n]|\Z) )
+      | (?P<item>      (?: [-*+] | \xe2\x80\xa2 | :[^:\n]+: ) (?: [ \t]+ | (?=\n|\Z) ) )
     )?
-    [^\n]*
     """,
     re.VERBOSE,
 )
-RULE = re.compile(r"\n(([!-/:-@\[-`{-~])\2*)(?=\n|\Z)")
-TABLE_LIMIT = 65_536
-"""A simple table is looked for within so many code points; it may hold blank lines, so nothing else ends the search."""
+MARKER = re.compile(rb"(?:\(?(?:[0-9]{1,9}|[A-Za-z]|\#)[.)]|:[^:\n]+:)(?=[ \t]|\Z)")
+RULE = re.compile(rb"\n(([!-/:-@\[-`{-~])\2*)(?=\n|\Z)")
 
-INDENTED = re.compile(r"\n*([ \t]*)[^\n]")
-
-UNDER = {"#": 1, "*": 1, "=": 2, "-": 3, "~": 4, "^": 5}
-OVER = {"#": 1, "*": 1, "=": 1, "-": 2, "~": 3, "^": 4}
+UNDER = {b"#": 1, b"*": 1, b"=": 2, b"-": 3, b"~": 4, b"^": 5}
+OVER = {b"#": 1, b"*": 1, b"=": 1, b"-": 2, b"~": 3, b"^": 4}
 LOWEST = 6
 """Rank by character. Only the order matters: most files use `=`, `-`, `~`, `^` so, the first often overlined."""
 
+TABLE_LIMIT = 65_536
+"""A simple table is looked for within so many bytes; it may hold blank lines, so nothing else ends the search."""
+
+TAB = 8
+SPACES = re.compile(rb"[ \t]*")
+
 VERBATIM_DIRECTIVES = re.compile(
-    "code|code-block|sourcecode|parsed-literal|literalinclude|highlight|math|raw|table|list-table|csv-table|toctree|"
-    "autosummary|productionlist|graphviz|plot|ipython|doctest|testcode|testoutput|prompt|image|figure",
-    re.ASCII | re.IGNORECASE,
+    b"code|code-block|sourcecode|parsed-literal|literalinclude|highlight|math|raw|table|list-table|csv-table|toctree|"
+    b"autosummary|productionlist|graphviz|plot|ipython|doctest|testcode|testoutput|prompt|image|figure",
+    re.IGNORECASE,
 )
 
-
-def rst(text: str, body: int) -> Iterator[Part]:
-    """The parts of a reStructuredText document."""
-    at = body
-    fresh = True  # nothing but a blank line, a heading or the end of a block stands before the line
-    literal: int | None = None  # the column that a literal block must be deeper than, after a line ending in `::`
-    while (match := LINE.match(text, at)) is not None and match.start("indent") < len(text):
-        start = match.start("indent")
-        blank = start > at + 1
-        fresh = fresh or blank
-        part: Part | None = None
-        if literal is not None and blank and _column(match["indent"]) > literal:
-            part = _block(text, start, match.end(), literal)
-        part = part or _part(text, match, fresh)
-        yield part
-        fresh = not isinstance(part, Line)
-        literal = _opens_literal(text, match, part)
-        at = part.end
+_IS_PUNCTUATION = table(bytes(byte for byte in range(0x21, 0x7F) if not chr(byte).isalnum()))
+_IS_LETTER = table(bytes(byte for byte in range(0x41, 0x7B) if chr(byte).isalpha()))
+_MAY_BE_MARKER = IS_DIGIT | table(b"(:")
+_IS_STOP = table(b".)")
 
 
-def _part(text: str, match: re.Match[str], fresh: bool) -> Part:
-    what = match.lastgroup
-    start, end = match.start("indent"), match.end()
-    flush = match.end("indent") == start
-    part: Part | None = None
-    if what == "grid":
-        part = _grid(text, start, end, match["indent"])
-    elif what == "simple":
-        part = _simple(text, start, end, match["indent"])
-    elif what == "directive" and VERBATIM_DIRECTIVES.fullmatch(match["name"]):
-        part = _block(text, start, end, _column(match["indent"]))
-    elif fresh and flush and what == "rule":
-        part = _overlined(text, start, end)
-    elif fresh and flush and (what == "indent" or match["number"] is not None):
-        part = _underlined(text, start, end)
-    if part is not None:
-        return part
-    soft = Level.ITEM if what == "item" else Level.LINE
-    level = Level.PARAGRAPH if fresh or what in {"directive", "comment"} else soft
-    return Line(start, end, level, match.end(what) if what in {"item", "directive"} else start)
+def rst(arena: Arena, lines: Lines) -> Outline:
+    """The outline of reStructuredText documents."""
+    array = np.frombuffer(arena.data, dtype=np.uint8)
+    first, second = (array[lines.first + index] for index in range(2))
+    last = array[lines.end - 1]
+    may_be_marker = _MAY_BE_MARKER[first] | ((_IS_LETTER | table(b"#"))[first] & _IS_STOP[second])
+    outline = Outline(*items(arena, lines, MARKER, may_be_marker, round_bullets=True))
+    flush = lines.first == lines.start
+    is_rule = flush & _IS_PUNCTUATION[first] & (last == first) & ((second == first) | (lines.end - lines.start == 1))
+    announces = (last == ord(":")) & (array[lines.end - 2] == ord(":"))
+    wanted = (first == ord("+")) | ((first == ord("=")) & (last == first)) | ((first == ord(".")) & (second == first))
+    wanted |= is_rule
+    below = np.zeros(len(wanted), dtype=np.bool_)
+    below[:-1] = is_rule[1:] & (lines.start[1:] == lines.end[:-1] + 1)
+    wanted |= below
+    wanted[1:] |= announces[:-1]
+    titles = below & flush & _IS_LETTER[first] & ~_IS_STOP[second]
+    reading = _Reading(arena, lines, outline, _columns(arena.data, lines), announces)
+    reading.read(np.flatnonzero(wanted), titles)
+    outline.finish()
+    return outline
 
 
-def _column(indent: str) -> int:
-    return len(indent.expandtabs(8))
+def _columns(data: bytes, lines: Lines) -> list[int]:
+    """Width of the spaces and tabs that each line starts with; a tab reaches to the next multiple of `TAB`."""
+    columns: list[int] = (lines.first - lines.start).tolist()
+    if any(other in data for other in (b"\t", b"\v", b"\f")):
+        indented = np.flatnonzero(lines.first > lines.start)
+        for line, start in zip(indented.tolist(), lines.start[indented].tolist(), strict=True):
+            columns[line] = _width(data, start)
+    return columns
 
 
-# ------------------------------------------------------------------------------------------------ sections
+def _width(data: bytes, start: int) -> int:
+    indent = SPACES.match(data, start)
+    return len(indent[0].expandtabs(TAB)) if indent else 0
 
 
-def _underlined(text: str, start: int, end: int) -> Heading | None:
-    under = RULE.match(text, end)
-    if under is None or not _underlines(under[1], end - start):
-        return None
-    return Heading(start, under.end(), UNDER.get(under[2], LOWEST), text[start:end])
+class _Reading:
+    """One pass over the lines that may start something, document by document."""
+
+    def __init__(self, arena: Arena, lines: Lines, outline: Outline, columns: list[int], announces: Truths) -> None:
+        self.data = arena.data
+        self.ends = arena.ends
+        self.lines = lines
+        self.outline = outline
+        self.columns = columns
+        self.announces = announces
+        self.limit = 0
+        """Where the document ends."""
+        self.last = 0
+        """The line behind its last."""
+
+    def read(self, wanted: Integers, titles: Truths) -> None:
+        """Look at the lines `wanted`; `titles` says which of all lines can be nothing but the title over a rule."""
+        lines, outline = self.lines, self.outline
+        documents = np.searchsorted(lines.bounds, wanted, "right") - 1
+        rows = (wanted, documents, lines.start[wanted], lines.end[wanted], lines.fresh[wanted], titles[wanted])
+        document = first = -1
+        for line, here, start, end, fresh, is_title in zip(*(row.tolist() for row in rows), strict=True):
+            if line < outline.resume:
+                continue
+            if here != document:
+                document = here
+                first, self.last = lines.bounds[here : here + 2].tolist()
+                outline.document(first, self.last)
+                self.limit = self.ends[here]
+            opens = fresh or outline.opens(line)
+            if is_title:
+                if opens:
+                    self._underlined(line, start, end)
+                continue
+            column = self._literal(line - 1) if fresh and line > first else None
+            if column is not None and self.columns[line] > column:
+                self._block(line, column)
+                continue
+            match = LINE.match(self.data, start, self.limit)
+            if match is not None:
+                self._part(match, line, end, opens=opens)
+
+    def _literal(self, line: int) -> int | None:
+        """The column that a literal block must be deeper than, if `line` is an ordinary line that announces one."""
+        if line < self.outline.resume or not self.announces[line]:
+            return None
+        start = int(self.lines.start[line])
+        match = LINE.match(self.data, start, self.limit)
+        if match is None or match.lastgroup in {"directive", "comment"}:
+            return None
+        if match.lastgroup not in {"item", "number"}:
+            return self.columns[line]
+        # The text of an item starts behind its marker; a literal block of the item is indented deeper than that text.
+        text = SPACES.match(self.data, match.end(), self.limit)
+        return len(self.data[start : text.end() if text else match.end()].decode().expandtabs(TAB))
+
+    def _part(self, match: re.Match[bytes], line: int, end: int, *, opens: bool) -> None:
+        what, start = match.lastgroup, match.start()
+        flush = match.end("indent") == start
+        if what == "grid":
+            self._grid(line, end, match["indent"])
+        elif what == "simple":
+            self._simple(line, start, end, match["indent"])
+        elif what == "directive" and VERBATIM_DIRECTIVES.fullmatch(match["name"]):
+            self._block(line, self.columns[line])
+        elif what in {"directive", "comment"}:
+            self.outline.levels[line] = Level.PARAGRAPH
+            self.outline.prose[line] = match.end() if what == "directive" else start
+        elif opens and flush and what == "rule":
+            self._overlined(line, start, end)
+        elif opens and flush and what in {"indent", "number"}:
+            self._underlined(line, start, end)
+
+    # -------------------------------------------------------------------------------------------- sections
+
+    def _underlined(self, line: int, start: int, end: int) -> None:
+        under = RULE.match(self.data, end, self.limit)
+        if under is not None and end - start <= TITLE_LIMIT:
+            title = self.data[start:end].decode()
+            if _underlines(under[1], len(title)):
+                self.outline.heading(line, line + 2, UNDER.get(under[2], LOWEST), title)
+
+    def _overlined(self, line: int, start: int, end: int) -> None:
+        title_end = self.data.find(b"\n", end + 1, self.limit)
+        if not 0 <= title_end - end <= TITLE_LIMIT:
+            return
+        title = self.data[end + 1 : title_end].decode().strip(" \t\v\f")
+        under = RULE.match(self.data, title_end, self.limit)
+        if title and under is not None and under[1] == self.data[start:end] and _underlines(under[1], len(title)):
+            self.outline.heading(line, line + 3, OVER.get(under[2], LOWEST), title)
+
+    # ---------------------------------------------------------------------------------------------- blocks
+
+    def _block(self, line: int, column: int) -> None:
+        """`line` and all that follows deeper than `column`, blank lines included."""
+        behind = line + 1
+        while behind < self.last and self.columns[behind] > column:
+            behind += 1
+        # The first two lines stay together: they are a directive and what it is about, or the start of a listing.
+        self.outline.block(line, behind, BlockKind.LITERAL, range(line + 2, behind))
+
+    def _grid(self, line: int, end: int, indent: bytes) -> None:
+        borders = []
+        behind = line + 1
+        while self.data.startswith((indent + b"+", indent + b"|"), end + 1, self.limit):
+            # A border of `=` ends the header, which stays with its first row.
+            if self.data.startswith(indent + b"+-", end + 1):
+                borders.append(behind)
+            behind += 1
+            end = self._line_end(end + 1)
+        if behind > line + 1:
+            inside = [border for border in borders if border != behind - 1]
+            self.outline.block(line, behind, BlockKind.TABLE, inside)
+
+    def _simple(self, line: int, start: int, end: int, indent: bytes) -> None:
+        # Two or three equal borders: above, perhaps below a header, and below, where a blank line or the end follows.
+        border = b"\n" + self.data[start:end]
+        head, close = end, self._border(border, end)
+        if close is not None and not self._is_last_line(close):
+            head, close = close, self._border(border, close)
+        if close is None or not self._is_last_line(close):
+            return
+        starts = self.lines.start
+        first, last = (int(np.searchsorted(starts, position)) for position in (head, close - len(border) + 1))
+        indents = self.lines.first[first:last] - starts[first:last]
+        rows = first + np.flatnonzero(indents == len(indent))
+        self.outline.block(line, last + 1, BlockKind.TABLE, rows[1:].tolist())
+
+    def _border(self, border: bytes, position: int) -> int | None:
+        """Where the next line that equals `border` ends."""
+        found = self.data.find(border, position, min(position + TABLE_LIMIT, self.limit))
+        end = found + len(border)
+        return end if found >= 0 and (end == self.limit or self.data[end : end + 1] == b"\n") else None
+
+    def _is_last_line(self, end: int) -> bool:
+        """Whether a blank line or the end of the document follows the line that ends at `end`."""
+        return end == self.limit or self.data[end : end + 2] == b"\n\n"
+
+    def _line_end(self, position: int) -> int:
+        end = self.data.find(b"\n", position, self.limit)
+        return self.limit if end < 0 else end
 
 
-def _overlined(text: str, start: int, end: int) -> Heading | None:
-    title_end = line_end(text, end + 1)
-    title = text[end + 1 : title_end].strip(" \t\v\f") if title_end - end <= TITLE_LIMIT else ""
-    under = RULE.match(text, title_end)
-    if not title or under is None or under[1] != text[start:end] or not _underlines(under[1], len(title)):
-        return None
-    return Heading(start, under.end(), OVER.get(under[2], LOWEST), title)
-
-
-def _underlines(rule: str, title: int) -> bool:
+def _underlines(rule: bytes, title: int) -> bool:
     # `::` on a line of its own announces a literal block.
-    return title <= TITLE_LIMIT and rule != "::" and (len(rule) >= 4 or len(rule) >= title)
-
-
-# -------------------------------------------------------------------------------------------------- blocks
-
-
-def _opens_literal(text: str, match: re.Match[str], part: Part) -> int | None:
-    if (
-        not isinstance(part, Line)
-        or match.lastgroup in {"directive", "comment"}
-        or not text.endswith("::", part.start, part.end)
-    ):
-        return None
-    # The text of an item starts behind its marker; a literal block of the item is indented deeper than that text.
-    return _column(text[part.start : part.prose] if match.lastgroup == "item" else match["indent"])
-
-
-def _block(text: str, start: int, end: int, column: int) -> Block:
-    """The line [start, end) and all that follows deeper than `column`, blank lines included."""
-    cuts = []
-    while (match := INDENTED.match(text, end)) is not None and _column(match[1]) > column:
-        cuts.append(match.start(1))
-        end = line_end(text, match.end())
-    # The first two lines stay together: they are a directive and what it is about, or the start of a listing.
-    return Block(start, end, BlockKind.LITERAL, tuple(cuts[1:]))
-
-
-def _grid(text: str, start: int, end: int, indent: str) -> Block | None:
-    borders = []
-    last = start
-    while text.startswith((f"{indent}+", f"{indent}|"), end + 1):
-        last = end + 1
-        end = line_end(text, last)
-        # A border of `=` ends the header, which stays with its first row.
-        if text.startswith(f"{indent}+-", last):
-            borders.append(last)
-    if last == start:
-        return None
-    return Block(start, end, BlockKind.TABLE, tuple(border for border in borders if border != last))
-
-
-def _simple(text: str, start: int, end: int, indent: str) -> Block | None:
-    # Two or three equal borders: above, perhaps below a header, and below, where a blank line or the end follows.
-    border = "\n" + text[start:end]
-    head, close = end, _border(text, border, end)
-    if close is not None and not _last_line(text, close):
-        head, close = close, _border(text, border, close)
-    if close is None or not _last_line(text, close):
-        return None
-    rows = []
-    at = head
-    while at < close - len(border):
-        row = at + 1
-        at = line_end(text, row)
-        if text.startswith(indent, row) and text[row + len(indent)] not in " \t\v\f\n\r":
-            rows.append(row)
-    return Block(start, close, BlockKind.TABLE, tuple(rows[1:]))
-
-
-def _border(text: str, border: str, position: int) -> int | None:
-    """Where the next line that equals `border` ends."""
-    found = text.find(border, position, position + TABLE_LIMIT)
-    end = found + len(border)
-    return end if found >= 0 and text[end : end + 1] in {"", "\n"} else None
-
-
-def _last_line(text: str, end: int) -> bool:
-    """Whether a blank line or the end of the text follows the line that ends at `end`."""
-    return text[end : end + 2] in {"", "\n", "\n\n"}
+    return rule != b"::" and (len(rule) >= 4 or len(rule) >= title)

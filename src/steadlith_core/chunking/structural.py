@@ -7,29 +7,26 @@
 4. `headings` is the path in force at the chunk's first line that is no heading: a chunk that starts with a chain of
    headings has all of them in its path, as far as the chain lies in the chunk.
 5. The parameters are exactly what can move a cut.
+6. Documents are cut together, arena by arena; what comes out does not depend on which.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from steadlith_core.chunking.structure import first_heading, read
 from steadlith_core.errors import ConfigError
-from steadlith_core.records import Chunk, Finding, FindingKind
-from steadlith_core.text.tokens import ESTIMATOR_ID, whole
+from steadlith_core.text.tokens import ESTIMATOR_ID, UNIT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from steadlith_core.chunking.structure import Section
-    from steadlith_core.chunking.tree import Ruler
-    from steadlith_core.ports import ChunkerFactory, Settings
-    from steadlith_core.records import Format
+    from steadlith_core.chunking.cuts import Cuts
+    from steadlith_core.ports import ChunkerFactory, Measure, Settings
+    from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 
-__all__ = ["FACTORY", "POLICY_ID", "StructuralChunker", "StructuralFactory", "first_heading"]
+__all__ = ["FACTORY", "POLICY_ID", "StructuralChunker", "StructuralFactory"]
 
 POLICY_ID = "structural/0"
 
@@ -55,6 +52,8 @@ class StructuralChunker:
     min_tokens: int = MIN_TOKENS
     max_tokens: int = MAX_TOKENS
     max_bytes: int = MAX_TOKENS * BYTES_PER_TOKEN
+    measure: Measure | None = None
+    """An exact tokeniser; without one sizes are estimates."""
 
     def __post_init__(self) -> None:
         if self.min_tokens < 1:
@@ -79,58 +78,33 @@ class StructuralChunker:
 
     @property
     def params(self) -> Mapping[str, int | str | bool]:
-        """The three sizes, and what measures them."""
+        """The three sizes, and what measures them: the estimator, or an exact tokeniser down to its vocabulary."""
         return {
-            "estimator": ESTIMATOR_ID,
+            "estimator": ESTIMATOR_ID if self.measure is None else self.measure.id,
             "max_bytes": self.max_bytes,
             "max_tokens": self.max_tokens,
             "min_tokens": self.min_tokens,
         }
 
+    def measured_by(self, measure: Measure) -> StructuralChunker:
+        """The same policy with its sizes counted by an exact tokeniser."""
+        return replace(self, measure=measure)
+
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
         """The chunks of a document's body, and one finding for every run that may not be cut and is too large."""
-        from steadlith_core.chunking.tree import Limits, Ruler, cut, trim
+        (cuts,) = self.cut_many([text], format)
+        return cuts.chunks(0), cuts.findings(0)
 
-        whole_text = text.text
-        start, end = trim(whole_text, len(text.data[: text.body].decode()), len(whole_text))
-        if start == end:
-            return (), ()
-        structure = read(text, format)
-        ruler = Ruler(whole_text)
-        limits = Limits(self.min_tokens, self.max_tokens, self.max_bytes)
-        made = cut(ruler, start, end, (structure.positions, structure.levels), limits)
-        spans = text.spans([(int(ruler.bytes[piece.start]), int(ruler.bytes[piece.end])) for piece in made.pieces])
-        chunks = tuple(
-            Chunk(
-                text=whole_text[piece.start : piece.end],
-                span=span,
-                headings=_path(structure.sections, piece.start, piece.end),
-                level=int(piece.level),
-                tokens=whole(ruler.units(piece.start, piece.end)),
-            )
-            for piece, span in zip(made.pieces, spans, strict=True)
-        )
-        return chunks, tuple(self._finding(ruler, start, end) for start, end in made.runs)
+    def cut_many(self, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cuts]:  # noqa: A002
+        """The chunks of all `texts` in order, as many documents together as an arena holds."""
+        from steadlith_core.chunking import arena, structure, tree
+        from steadlith_core.chunking.cuts import Cuts
 
-    def _finding(self, ruler: Ruler, start: int, end: int) -> Finding:
-        line = ruler.text.count("\n", 0, start) + 1
-        tokens, size = whole(ruler.units(start, end)), ruler.size(start, end)
-        outcome = "cut at the byte cap" if size > self.max_bytes else "kept whole"
-        message = (
-            f"line {line}: {tokens} tokens ({size} bytes) without a place where a cut is allowed, {outcome} "
-            f"(max_tokens = {self.max_tokens}, max_bytes = {self.max_bytes})"
-        )
-        return Finding(place="", kind=FindingKind.UNSPLITTABLE, message=message)
-
-
-def _path(sections: Sequence[Section], start: int, end: int) -> tuple[str, ...]:
-    """Titles in force in the piece [start, end), by rule 4."""
-    index = bisect_right(sections, start, key=lambda section: section.heading.start)
-    if index == 0:
-        return ()
-    while index < len(sections) and sections[index].chained and sections[index].heading.start < end:
-        index += 1
-    return sections[index - 1].path
+        limits = tree.Limits(self.min_tokens * UNIT, self.max_tokens * UNIT, self.max_bytes)
+        for group in arena.groups(len(text.data) for text in texts):
+            packed = arena.pack(texts[group], self.measure)
+            read = structure.read(packed, format)
+            yield Cuts(texts[group], packed, read, tree.cut(packed, read.places, limits), limits)
 
 
 class StructuralFactory:

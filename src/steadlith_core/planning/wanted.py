@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from steadlith_core.chunking.structural import first_heading
+from steadlith_core.chunking.together import cut_all
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import Finding, FindingKind
 from steadlith_core.rows import EntryRow, TextRow
@@ -22,10 +23,13 @@ from steadlith_core.text.tokens import estimate
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Chunker
     from steadlith_core.records import DocumentId, Format, Recipe, Space, Span
     from steadlith_core.state.template import Template
+    from steadlith_core.text.canonical import CanonicalText
+    from steadlith_core.text.frontmatter import FrontMatter
 
 SNIFFED = 8192
 """Bytes at a file's start in which a NUL says that this is not text."""
@@ -74,39 +78,73 @@ class WantedDocument:
     chunks: tuple[WantedChunk, ...]
 
 
-def want(
-    how: Cutter,
-    id: DocumentId,  # noqa: A002
-    format: Format,  # noqa: A002
-    content: bytes,
-) -> tuple[WantedDocument, tuple[Finding, ...]]:
+class SourceText(NamedTuple):
+    """The exact bytes of one document, and the grammar to read them by."""
+
+    id: DocumentId
+    format: Format
+    content: bytes
+
+
+Wanted: TypeAlias = "tuple[WantedDocument, tuple[Finding, ...]]"
+
+
+def want(how: Cutter, source: SourceText) -> Wanted:
     """Cut one document. Raises `DocumentError` if its bytes are no text, its front matter is broken, or a chunk of it
     is more than the model takes at all.
     """
-    if b"\x00" in content[:SNIFFED]:
-        at = content.index(b"\x00")
+    (wanted,) = want_all(how, [source])
+    if isinstance(wanted, DocumentError):
+        raise wanted
+    return wanted
+
+
+def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | DocumentError]:
+    """Cut many documents, each as `want` does; one that cannot be used is its error, and stops no other."""
+    found: dict[int, Wanted | DocumentError] = {}
+    read: defaultdict[Format, list[tuple[int, CanonicalText, FrontMatter]]] = defaultdict(list)
+    for index, source in enumerate(sources):
+        try:
+            read[source.format].append((index, *_read(how, source)))
+        except DocumentError as error:
+            found[index] = error
+    for format_, rows in read.items():
+        cuts = cut_all(how.chunker, [text for _, text, _ in rows], format_)
+        for (index, _, front), cut in zip(rows, cuts, strict=True):
+            try:
+                found[index] = _document(how, sources[index], front, cut)
+            except DocumentError as error:
+                found[index] = error
+    return [found[index] for index in range(len(sources))]
+
+
+def _read(how: Cutter, source: SourceText) -> tuple[CanonicalText, FrontMatter]:
+    if b"\x00" in source.content[:SNIFFED]:
+        at = source.content.index(b"\x00")
         message = f"looks binary (a NUL byte at offset {at}); leave it out with an `exclude` pattern"
         raise DocumentError(FindingKind.BINARY, message)
-    text = canonicalise(content)
-    front = frontmatter.read(text, format, how.front_matter.get(id.source, ()))
-    text = replace(text, body=front.end)
-    chunks, findings = how.chunker.cut(text, format)
-    title = front.title or first_heading(text, format)
-    metadata = {**front.fields, "title": title, "format": str(format)}
+    text = canonicalise(source.content)
+    front = frontmatter.read(text, source.format, how.front_matter.get(source.id.source, ()))
+    return replace(text, body=front.end), front
+
+
+def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> Wanted:
+    title = front.title or cut.title
+    metadata = {**front.fields, "title": title, "format": str(source.format)}
     name = identity.chunk_hasher(how.recipe)
     wanted = tuple(
-        _name_chunk(how, name, title, chunk.headings, chunk.text, chunk.span, chunk.tokens) for chunk in chunks
+        _name_chunk(how, name, title, chunk.headings, chunk.text, chunk.span, chunk.tokens) for chunk in cut.chunks
     )
     _refuse_too_long(how, wanted)
     document = WantedDocument(
-        id,
+        source.id,
         document_root([chunk.chunk_hash for chunk in wanted], metadata),
         metadata,
-        identity.source_digest(content),
+        identity.source_digest(source.content),
         wanted,
     )
-    placed = [replace(finding, place=str(id)) for finding in findings]
-    placed += _too_long(how, id, wanted)
+    placed = [replace(finding, place=str(source.id)) for finding in cut.findings]
+    placed += _too_long(how, source.id, wanted)
     return document, tuple(placed)
 
 

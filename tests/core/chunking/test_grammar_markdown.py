@@ -1,31 +1,44 @@
 """Which lines of Markdown are headings, blocks, items and paragraphs."""
 
+from dataclasses import replace
+
 import pytest
 
+from steadlith_core.chunking.arena import pack
 from steadlith_core.chunking.parts import BlockKind, Level
-from steadlith_core.chunking.structure import first_heading, read
+from steadlith_core.chunking.structural import StructuralChunker
+from steadlith_core.chunking.structure import read
+from steadlith_core.chunking.together import titles
 from steadlith_core.records import Format
 from steadlith_core.text.canonical import canonicalise
 
 
-def structure(source):
-    return read(canonicalise(source.encode()), Format.MARKDOWN)
+def structure(source, grammar=Format.MARKDOWN):
+    packed = pack([canonicalise(source.encode())])
+    return packed, read(packed, grammar)
 
 
 def headings(source):
-    return [(section.heading.rank, section.heading.title) for section in structure(source).sections]
+    return [(heading.rank, heading.title) for heading in structure(source)[1].outline.headings]
 
 
-def candidates(source):
-    """Each candidate as (level, the text up to the next space or line end)."""
-    found = structure(source)
+def candidates(source, grammar=Format.MARKDOWN):
+    """Each place as (level, the text from there to the line's end)."""
+    packed, found = structure(source, grammar)
+    text = packed.data[: packed.ends[0]]
+    places = found.places
     return [
-        (level, source[position:].split("\n")[0]) for position, level in zip(found.positions, found.levels, strict=True)
+        (Level(level), text[start:].split(b"\n")[0].decode())
+        for start, level in zip(places.start.tolist(), places.level.tolist(), strict=True)
     ]
 
 
 def blocks(source):
-    return [(block.kind, source[block.start : block.end]) for block in structure(source).blocks]
+    packed, found = structure(source)
+    start, end = found.lines.start, found.lines.end
+    return [
+        (block.kind, packed.data[start[block.line] : end[block.behind - 1]].decode()) for block in found.outline.blocks
+    ]
 
 
 @pytest.mark.parametrize(
@@ -180,27 +193,21 @@ def test_a_trailing_heading_stays_with_what_precedes_it():
 
 
 def test_paths_are_the_titles_in_force():
-    source = "# A\n\nx\n\n## B\n\nx\n\n#### C\n\nx\n\n## D\n\nx\n\n#\n\nx\n"
-    assert [section.path for section in structure(source).sections] == [
-        ("A",),
-        ("A", "B"),
-        ("A", "B", "C"),
-        ("A", "D"),
-        (),
-    ]
+    source = "# A\n\nx\n\n## B\n\nx\n\n#### C\n\nx\n\n## D\n\nx\n\n#\n\nx\n".replace("x", "Some words of text")
+    chunks, _ = StructuralChunker(1, 10, 40).cut(canonicalise(source.encode()), Format.MARKDOWN)
+    assert [chunk.headings for chunk in chunks] == [("A",), ("A", "B"), ("A", "B", "C"), ("A", "D"), ()]
 
 
 def test_no_cut_may_fall_before_a_mark_that_composes():
     assert candidates("a. \u0301b. c\n\u0301d") == [(Level.PARAGRAPH, "a. \u0301b. c"), (Level.SENTENCE, "c")]
 
 
-def test_the_first_heading_is_the_first_with_a_title():
-    assert first_heading(canonicalise(b"text\n\n#\n\n## B\n\n# A"), Format.MARKDOWN) == "B"
-    assert first_heading(canonicalise(b"text"), Format.MARKDOWN) == ""
-    assert first_heading(canonicalise(b"# A"), Format.TEXT) == ""
+def test_the_title_is_that_of_the_first_heading_that_has_one():
+    sources = [b"text\n\n#\n\n## B\n\n# A", b"text", b"", b"# A", b"\n\n"]
+    assert list(titles([canonicalise(source) for source in sources], Format.MARKDOWN)) == ["B", "", "", "A", ""]
+    assert list(titles([canonicalise(b"# A")], Format.TEXT)) == [""]
 
 
 def test_only_the_body_is_read():
-    text = canonicalise(b"# front\n\n# body\n")
-    moved = type(text)(text.data, 9, text._positions, text._offsets)
-    assert [section.heading.title for section in read(moved, Format.MARKDOWN).sections] == ["body"]
+    text = replace(canonicalise(b"# front\n\n# body\n"), body=9)
+    assert list(titles([text], Format.MARKDOWN)) == ["body"]

@@ -1,0 +1,50 @@
+"""Any policy over many documents: chunks, findings and the title that their headings give.
+
+A policy that cuts documents together (`ports.BatchChunker`) is asked once for all; any other once for each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from steadlith_core.chunking import arena
+from steadlith_core.chunking.scan import scan
+from steadlith_core.chunking.structure import GRAMMARS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from steadlith_core.ports import Chunker
+    from steadlith_core.records import Chunk, Finding, Format
+    from steadlith_core.text.canonical import CanonicalText
+
+
+class Cut(NamedTuple):
+    """What became of one document. `title` is that of its first heading that has one, else empty."""
+
+    title: str
+    chunks: tuple[Chunk, ...]
+    findings: tuple[Finding, ...]
+
+
+def cut_all(chunker: Chunker, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cut]:  # noqa: A002
+    """Cut documents of one format, in order."""
+    cut_many = getattr(chunker, "cut_many", None)
+    if cut_many is None:
+        for text, title in zip(texts, titles(texts, format), strict=True):
+            yield Cut(title, *chunker.cut(text, format))
+        return
+    for cuts in cut_many(texts, format):
+        for index in range(len(cuts.texts)):
+            yield Cut(cuts.title(index), cuts.chunks(index), cuts.findings(index))
+
+
+def titles(texts: Sequence[CanonicalText], format: Format) -> Iterator[str]:  # noqa: A002
+    """The title of each document's first heading that has one, else empty; O(bytes)."""
+    for group in arena.groups(len(text.data) for text in texts):
+        packed = arena.pack(texts[group])
+        lines, _ = scan(packed)
+        outline = GRAMMARS[format](packed, lines)
+        yield from (
+            outline.title(*pair) for pair in zip(lines.bounds[:-1].tolist(), lines.bounds[1:].tolist(), strict=True)
+        )
