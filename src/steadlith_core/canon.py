@@ -16,6 +16,7 @@ Value: TypeAlias = "str | bytes | bool | int | Sequence[Value] | Mapping[str, Va
 
 TEXT, BYTES, INTEGER, BOOLEAN, NONE, LIST, MAP = b"t", b"b", b"i", b"o", b"n", b"l", b"m"
 HEADER = 9
+_SIZES = tuple(size.to_bytes(8, "big") for size in range(256))
 MAX_DEPTH = 64
 
 
@@ -40,8 +41,14 @@ def decode(data: bytes) -> Value:
     return value
 
 
+def list_of(encoded: bytes) -> bytes:
+    """Canonical bytes of a list, from those of its items one after the other."""
+    return _frame(LIST, encoded)
+
+
 def _frame(kind: bytes, payload: bytes) -> bytes:
-    return kind + len(payload).to_bytes(8, "big") + payload
+    size = len(payload)
+    return kind + (_SIZES[size] if size < len(_SIZES) else size.to_bytes(8, "big")) + payload
 
 
 def _text(value: str) -> bytes:

@@ -65,7 +65,8 @@ def hasher(kind: str, *constants: str | Digest) -> Callable[[bytes], Digest]:
     key = blake3(canon.encode(list(constants)), derive_key_context=f"steadlith 2026-11 {kind}/1").digest()
 
     def hash_one(data: bytes) -> Digest:
-        return Digest(blake3(data, key=key).digest())
+        # Past the check of the length, which is right here, and which would be a tenth of the time.
+        return bytes.__new__(Digest, blake3(data, key=key).digest())
 
     return hash_one
 

@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from steadlith_core import canon
 from steadlith_core.digest import Digest, hash_fields, hasher
 from steadlith_core.records import IDENTITY_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from steadlith_core.records import Recipe
 
@@ -35,17 +37,19 @@ def chunk_hasher(recipe: Recipe) -> Callable[[str], Digest]:
     return lambda text: hash_one(text.encode("utf-8"))
 
 
-def context_hash(template_id: str, fields: Sequence[str]) -> Digest:
+@lru_cache(maxsize=1 << 12)
+def context_hash(template_id: str, fields: tuple[str, ...]) -> Digest:
     """H[context]: all that goes into the embedded text besides the chunk's own text."""
     # format.md 3.3
-    return hash_fields("context", template_id, list(fields))
+    return hash_fields("context", template_id, fields)
 
 
 def vector_key(model_input: str, model_id: str, document_params_hash: Digest) -> Digest:
     """H[vector]: what the model was really given, by which model, how; the only key of the embedding cache."""
     # format.md 3.4 and 3.5
     input_hash = hasher("input")(model_input.encode("utf-8"))
-    return hash_fields("vector", input_hash, model_id, document_params_hash)
+    fields = canon.encode(input_hash) + _encoded(model_id) + canon.encode(document_params_hash)
+    return hasher("vector")(canon.list_of(fields))
 
 
 def embedding_id(chunk: Digest, context: Digest, model_id: str, document_params_hash: Digest) -> Digest:
@@ -54,10 +58,17 @@ def embedding_id(chunk: Digest, context: Digest, model_id: str, document_params_
     return hash_fields("embedding", chunk, context, model_id, document_params_hash)
 
 
-def entry_hash(text: Digest, title: str, headings: Sequence[str], context: Digest) -> Digest:
+def entry_hash(text: Digest, title: str, headings: tuple[str, ...], context: Digest) -> Digest:
     """H[entry]: what a store keeps one lexical row and one vector per space of."""
     # format.md 3.7
-    return hash_fields("entry", text, title, list(headings), context)
+    fields = canon.encode(text) + _encoded(title) + _encoded(headings) + canon.encode(context)
+    return hasher("entry")(canon.list_of(fields))
+
+
+@lru_cache(maxsize=1 << 12)
+def _encoded(value: str | tuple[str, ...]) -> bytes:
+    """Canonical bytes of what many neighbouring chunks share."""
+    return canon.encode(value)
 
 
 def source_digest(content: bytes) -> Digest:
