@@ -55,7 +55,7 @@ class Assembly:
         """What turns bytes into wanted documents."""
         chosen = self.config.chunking
         with adapter(f"building chunking policy {chosen.type!r}"):
-            chunker = wiring.chunker_factory(chosen.type).build(chosen.settings)
+            chunker = wiring.chunker(chosen.type, chosen.settings, root=str(self.config.root))
         who = self.embedder_identity
         kept = {
             name: sorted(source.front_matter) for name, source in self.config.sources.items() if source.front_matter

@@ -55,10 +55,10 @@ class CutDocument:
     findings: tuple[Finding, ...]
 
 
-def policy(name: str, settings: Settings) -> Chunker:
-    """The chunker of policy `name` under `settings`. Raises `ConfigError`."""
+def policy(name: str, settings: Settings, root: str = ".") -> Chunker:
+    """The chunker of policy `name` under `settings`, whose files are relative to `root`. Raises `ConfigError`."""
     with adapter(f"building chunking policy {name!r}"):
-        return wiring.chunker_factory(name, "policy").build(settings)
+        return wiring.chunker(name, settings, root=root, key="policy")
 
 
 def usual_formats() -> FormatRule:

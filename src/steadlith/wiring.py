@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,10 @@ from steadlith_core.errors import AdapterError, ConfigError
 if TYPE_CHECKING:
     from steadlith_core.ports import (
         CacheFactory,
+        Chunker,
         ChunkerFactory,
         EmbedderFactory,
+        Settings,
         SourceFactory,
         StoreFactory,
         TokenizerFactory,
@@ -57,6 +60,29 @@ def embedder_factory(name: str) -> EmbedderFactory:
 def chunker_factory(name: str, key: str = "chunking.policy") -> ChunkerFactory:
     """The factory behind `[chunking] policy`, or behind the option `key`."""
     return _find("chunkers", name, key)  # type: ignore[no-any-return]  # see source_factory
+
+
+def chunker(name: str, settings: Settings, *, root: str, key: str = "chunking.policy") -> Chunker:
+    """A policy as its table says. With `tokenizer = {type = ..., ...}` its sizes are counted by an exact tokeniser.
+
+    Raises `ConfigError`.
+    """
+    settings = dict(settings)
+    tokenizer = settings.pop("tokenizer", None)
+    policy = chunker_factory(name, key).build(settings)
+    if tokenizer is None:
+        return policy
+    if not isinstance(tokenizer, Mapping) or not isinstance(tokenizer.get("type"), str):
+        raise ConfigError(
+            f"chunking.tokenizer = {tokenizer!r:.80}: expected a table with a type, "
+            f"one of {', '.join(installed('tokenizers'))}"
+        )
+    measured_by = getattr(policy, "measured_by", None)
+    if measured_by is None:
+        raise ConfigError(f"chunking.tokenizer: policy {name!r} counts no tokens; leave the setting out")
+    own = {key: value for key, value in tokenizer.items() if key != "type"}
+    measured: Chunker = measured_by(tokenizer_factory(tokenizer["type"]).build(own, root=root))
+    return measured
 
 
 def cache_factory(name: str) -> CacheFactory:

@@ -51,8 +51,8 @@ def chunk(
     from steadlith_core.errors import SteadlithError
     from steadlith_core.records import Format
 
-    name, table = policies.chosen(policy, config)
-    chunker = cutting.policy(name, policies.merged(table, settings))
+    name, table, root = policies.chosen(policy, config)
+    chunker = cutting.policy(name, policies.merged(table, settings), root)
     formats = cutting.usual_formats()
     cut: list[CutDocument] = []
     failed: list[tuple[str, SteadlithError]] = []

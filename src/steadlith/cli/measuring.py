@@ -137,19 +137,19 @@ def _contenders(
     shared = {key: value for key, value in settings.items() if key not in names}
     made: dict[str, Contender] = {}
     for asked in names or (None,):
-        name, table = policies.chosen(asked, config)
+        name, table, root = policies.chosen(asked, config)
         above = policies.merged(shared, settings[name] if name in names and name in settings else {})
         given = policies.merged(table, above)
-        taken = _takes(name, given) - above.keys()
+        taken = _takes(name, given, root) - above.keys()
         variants = [dict(zip((LEAST, MOST), pair, strict=True)) for pair in sizes] if taken else []
         for size in variants if variants and not table else [{}, *variants]:
-            chunker = cutting.policy(name, given | {key: size[key] for key in size.keys() & taken})
+            chunker = cutting.policy(name, given | {key: size[key] for key in size.keys() & taken}, root)
             label = _label(name, chunker)
             made.setdefault(label, Contender(name, label, chunker))
     return list(made.values())
 
 
-def _takes(name: str, given: Mapping[str, Any]) -> set[str]:
+def _takes(name: str, given: Mapping[str, Any], root: str) -> set[str]:
     """Which of the two sizes a policy has."""
     from steadlith import cutting
     from steadlith_core.errors import ConfigError
@@ -157,7 +157,7 @@ def _takes(name: str, given: Mapping[str, Any]) -> set[str]:
     try:
         chunker = cutting.policy(name, {})
     except ConfigError:  # a setting of it has no default
-        chunker = cutting.policy(name, given)
+        chunker = cutting.policy(name, given, root)
     return {LEAST, MOST} & chunker.params.keys()
 
 

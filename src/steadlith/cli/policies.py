@@ -11,17 +11,20 @@ if TYPE_CHECKING:
     from steadlith.config import Config
 
 
-def chosen(policy: str | None, config: Path | None) -> tuple[str, Mapping[str, Any]]:
-    """A policy and its settings: a named one has no settings yet, whatever the configuration says.
+def chosen(policy: str | None, config: Path | None) -> tuple[str, Mapping[str, Any], str]:
+    """A policy, its settings and the folder that its files are relative to.
 
-    Raises `ConfigError` for a configuration that cannot be used.
+    A named one has no settings yet, whatever the configuration says. Raises `ConfigError` for a configuration that
+    cannot be used.
     """
     from steadlith.cutting import DEFAULT_POLICY
 
     if policy is not None:
-        return policy, {}
+        return policy, {}, "."
     found = configuration(config)
-    return (DEFAULT_POLICY, {}) if found is None else (found.chunking.type, found.chunking.settings)
+    if found is None:
+        return DEFAULT_POLICY, {}, "."
+    return found.chunking.type, found.chunking.settings, str(found.root)
 
 
 def configuration(config: Path | None) -> Config | None:
