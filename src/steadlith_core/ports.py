@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from steadlith_core.chunking.cuts import Cuts
     from steadlith_core.digest import Digest
     from steadlith_core.records import Chunk, DocumentId, Finding, Format, Generation, Head, Listing, Space, Span
     from steadlith_core.rows import (
@@ -149,10 +148,28 @@ class Chunker(Protocol):
         ...
 
 
+class CutTexts(Protocol):
+    """Documents that were cut together, counted from 0 in the order they were given in."""
+
+    def __len__(self) -> int: ...
+
+    def title(self, document: int) -> str:
+        """Title of its first heading that has one, else empty."""
+        ...
+
+    def chunks(self, document: int) -> tuple[Chunk, ...]:
+        """As `Chunker.cut` gives them; made when asked for."""
+        ...
+
+    def findings(self, document: int) -> tuple[Finding, ...]:
+        """As `Chunker.cut` gives them."""
+        ...
+
+
 class BatchChunker(Chunker, Protocol):
     """A policy that is faster with many documents than with each of them. What it makes of one is the same."""
 
-    def cut_many(self, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cuts]:  # noqa: A002
+    def cut_many(self, texts: Sequence[CanonicalText], format: Format) -> Iterator[CutTexts]:  # noqa: A002
         """All documents in order, as many together as it likes."""
         ...
 

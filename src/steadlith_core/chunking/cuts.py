@@ -35,6 +35,9 @@ class Cuts:
     pieces: Pieces
     limits: Limits
 
+    def __len__(self) -> int:
+        return len(self.texts)
+
     def contents(self, document: int) -> list[bytes]:
         """The canonical text of each chunk of a document, in order."""
         data = self.arena.data

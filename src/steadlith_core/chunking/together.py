@@ -14,7 +14,7 @@ from steadlith_core.chunking.structure import GRAMMARS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from steadlith_core.ports import Chunker
+    from steadlith_core.ports import Chunker, CutTexts
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 
@@ -34,8 +34,9 @@ def cut_all(chunker: Chunker, texts: Sequence[CanonicalText], format: Format) ->
         for text, title in zip(texts, titles(texts, format), strict=True):
             yield Cut(title, *chunker.cut(text, format))
         return
+    cuts: CutTexts
     for cuts in cut_many(texts, format):
-        for index in range(len(cuts.texts)):
+        for index in range(len(cuts)):
             yield Cut(cuts.title(index), cuts.chunks(index), cuts.findings(index))
 
 

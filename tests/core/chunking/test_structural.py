@@ -242,7 +242,7 @@ def test_what_a_document_becomes_does_not_depend_on_its_neighbours_or_on_the_siz
         patch.setattr(scan, "BLOCK", block)
         patch.setattr(keys, "MANY", many)
         cuts = list(chunker.cut_many(documents, grammar))
-    assert [(each.chunks(n), each.findings(n)) for each in cuts for n in range(len(each.texts))] == alone
+    assert [(each.chunks(n), each.findings(n)) for each in cuts for n in range(len(each))] == alone
 
 
 # ------------------------------------------------------------------------------------------------- stability
