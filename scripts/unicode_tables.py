@@ -25,7 +25,7 @@ CODE_POINTS = [*range(0xD800), *range(0xE000, 0x110000)]
 # Hangul composes by arithmetic, not by the table: a vowel or final jamo may join what precedes it (UAX 15).
 JAMO_SECONDS = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}
 
-MODULE = '''"""Unicode 14.0 as far as text/0 needs it. Written by scripts/unicode_tables.py; do not edit.
+MODULE = '''"""Unicode 14.0 as far as text/1 needs it. Written by scripts/unicode_tables.py; do not edit.
 
 Each table lists ranges of code points, first and last in hexadecimal. Surrogates are in none, as UTF-8 cannot
 carry them.

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,10 @@ def chunker(name: str, settings: Settings, *, root: str, key: str = "chunking.po
     """
     settings = dict(settings)
     tokenizer = settings.pop("tokenizer", None)
-    policy = chunker_factory(name, key).build(settings)
+    factory = chunker_factory(name, key)
+    if hasattr(factory, "knowing"):  # a router's own table names policies
+        factory = factory.knowing(lambda name: _Policy(name, root))
+    policy = factory.build(settings)
     if tokenizer is None:
         return policy
     if not isinstance(tokenizer, Mapping) or not isinstance(tokenizer.get("type"), str):
@@ -83,6 +87,17 @@ def chunker(name: str, settings: Settings, *, root: str, key: str = "chunking.po
     own = {key: value for key, value in tokenizer.items() if key != "type"}
     measured: Chunker = measured_by(tokenizer_factory(tokenizer["type"]).build(own, root=root))
     return measured
+
+
+@dataclass(frozen=True, slots=True)
+class _Policy:
+    """A policy inside another one's table."""
+
+    name: str
+    root: str
+
+    def build(self, settings: Settings) -> Chunker:
+        return chunker(self.name, settings, root=self.root)
 
 
 def cache_factory(name: str) -> CacheFactory:

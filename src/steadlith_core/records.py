@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
 
-IDENTITY_SCHEMA = "identity/0"
+IDENTITY_SCHEMA = "identity/1"
 """Version of everything that is hashed (format.md); `/0` may still change, `/1` will not."""
 
 

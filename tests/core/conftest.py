@@ -23,7 +23,7 @@ def space(model="model/1", dimensions=4):
 
 def recipe(**changes):
     values = {
-        "normalizer_id": "text/0",
+        "normalizer_id": "text/1",
         "chunker_id": "test/0",
         "chunker_params_hash": hash_fields("params", "p"),
         "content_hash": hash_fields("content", []),

@@ -135,7 +135,7 @@ def version(id: DocumentId, parts: Sequence[Piece], metadata: Mapping[str, str] 
 def recipe(*spaces: Space) -> Recipe:
     """A recipe with these spaces."""
     zero = hash_fields("sample-recipe")
-    return Recipe("text/0", "sample/1", zero, zero, "sample/1", "bm25/1", spaces)
+    return Recipe("text/1", "sample/1", zero, zero, "sample/1", "bm25/1", spaces)
 
 
 def generation(head: Head, documents: int, chunks: int, *, spaces: Sequence[Space] = (SPACE,)) -> Generation:

@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 PAD = 24
 _BEHIND = bytes(PAD) + b"\n"
 
-SIZE = 1 << 18
-"""Bytes of a full arena: with all that is made of it, it stays in a core's own cache."""
+SIZE = 1 << 21
+"""Bytes of a full arena. What is done per byte is done in smaller blocks, which stay in a core's own cache; this is
+how much of the rest, an entry per line or per chunk, is done together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arena:
     """Documents in one stretch of bytes: document `i` is `data[starts[i]:ends[i]]`, trimmed, perhaps empty.
 
-    `origins[i]` is the canonical position of its first byte; `measured` are weights of an exact tokeniser, if one is used.
+    `origins[i]` is the canonical position of its first byte. `measured` are the weights of all bytes where an exact
+    tokeniser is used.
     """
 
     data: bytes

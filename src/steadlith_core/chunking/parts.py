@@ -131,16 +131,16 @@ class Outline:
 
     def heading(self, line: int, behind: int, rank: int, title: str) -> None:
         """Lines [line, behind) are a heading."""
-        level = LEVELS[rank]
-        chained = self._settle(line) == _SOFT
+        level, strengths = LEVELS[rank], self._strengths
+        chained = self._level_behind != 0 and self._settle(line) == _SOFT
         if chained:
-            self._strengths[self._chain] = max(self._strengths[self._chain], level)
+            strengths[self._chain] = max(strengths[self._chain], level)
             level = _SOFT
         else:
-            self._chain = len(self._starts)
+            self._chain = len(strengths)
         self.headings.append(Heading(line, behind, rank, title, chained))
         self._starts.append(line)
-        self._strengths.append(level)
+        strengths.append(level)
         self.resume, self._level_behind = behind, _SOFT
 
     def block(self, line: int, behind: int, kind: BlockKind, inside: Iterable[int]) -> None:

@@ -65,7 +65,11 @@ class RouterChunker:
         return named
 
     def cut(self, text: CanonicalText, format: Format) -> tuple[tuple[Chunk, ...], tuple[Finding, ...]]:  # noqa: A002
-        """What the kind's policy makes of the document. Raises `ConfigError` for a kind that has none."""
+        """What the kind's policy makes of the document."""
+        return self.route(format).cut(text, format)
+
+    def route(self, format: Format) -> Chunker:  # noqa: A002
+        """The policy of a kind. Raises `ConfigError` for a kind that has none."""
         routes = dict(self.routes)
         policy = routes.get(str(format)) or routes.get(DEFAULT)
         if policy is None:
@@ -73,7 +77,7 @@ class RouterChunker:
                 f"chunking.kinds has no policy for kind {str(format)!r} and no default; "
                 f"add [chunking.kinds.{format}] or [chunking.kinds.{DEFAULT}], or exclude such documents"
             )
-        return policy.cut(text, format)
+        return policy
 
 
 def built_in(name: str) -> ChunkerFactory:
@@ -103,6 +107,10 @@ class RouterFactory:
         if not routes:
             raise ConfigError(f"kinds is empty: name a policy for {DEFAULT}, or for each of {', '.join(Format)}")
         return RouterChunker(routes)
+
+    def knowing(self, find: Callable[[str], ChunkerFactory]) -> RouterFactory:
+        """The same with another look-up: the engine's knows every installed policy."""
+        return RouterFactory(find)
 
     def _route(self, kind: str, settings: object) -> Chunker:
         if kind not in KINDS:

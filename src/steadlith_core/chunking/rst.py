@@ -185,10 +185,12 @@ class _Reading:
 
     def _underlined(self, line: int, start: int, end: int) -> None:
         under = RULE.match(self.data, end, self.limit)
-        if under is not None and end - start <= TITLE_LIMIT:
-            title = self.data[start:end].decode()
-            if _underlines(under[1], len(title)):
-                self.outline.heading(line, line + 2, UNDER.get(under[2], LOWEST), title)
+        if under is None or end - start > TITLE_LIMIT:
+            return
+        rule, mark = under.groups()
+        title = self.data[start:end].decode()
+        if _underlines(rule, len(title)):
+            self.outline.heading(line, line + 2, UNDER.get(mark, LOWEST), title)
 
     def _overlined(self, line: int, start: int, end: int) -> None:
         title_end = self.data.find(b"\n", end + 1, self.limit)

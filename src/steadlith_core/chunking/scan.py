@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Truths = npt.NDArray[np.bool_]
     Bytes = npt.NDArray[np.uint8]
 
-BLOCK = 1 << 18
+BLOCK = 1 << 17
 """Bytes looked at together, up to the next line feed."""
 
 CLOSERS = 7

@@ -1,4 +1,4 @@
-"""The default policy `structural/0`: content-defined and structure-first (DESIGN 5; docs/chunking.md for people).
+"""The default policy `structural/1`: content-defined and structure-first (DESIGN 5; docs/chunking.md for people).
 
 1. A document that fits the maximum and the byte cap is one chunk; one without solid text has none.
 2. Chunks are in source order, do not overlap, and leave out white space only.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FACTORY", "POLICY_ID", "StructuralChunker", "StructuralFactory"]
 
-POLICY_ID = "structural/0"
+POLICY_ID = "structural/1"
 
 MIN_TOKENS = 192
 MAX_TOKENS = 512

@@ -1,6 +1,7 @@
 """Any policy over many documents: chunks, findings and the title that their headings give.
 
-A policy that cuts documents together (`ports.BatchChunker`) is asked once for all; any other once for each.
+1. A policy that cuts documents together (`ports.BatchChunker`) is asked once for all; any other once for each.
+2. What a policy says about parents is checked, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_core.chunking import arena
+from steadlith_core.chunking.router import RouterChunker
 from steadlith_core.chunking.scan import scan
 from steadlith_core.chunking.structure import GRAMMARS
+from steadlith_core.chunking.topology import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,10 +32,13 @@ class Cut(NamedTuple):
 
 def cut_all(chunker: Chunker, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cut]:  # noqa: A002
     """Cut documents of one format, in order."""
+    if isinstance(chunker, RouterChunker):
+        chunker = chunker.route(format)
     cut_many = getattr(chunker, "cut_many", None)
     if cut_many is None:
         for text, title in zip(texts, titles(texts, format), strict=True):
-            yield Cut(title, *chunker.cut(text, format))
+            chunks, findings = chunker.cut(text, format)
+            yield Cut(title, checked(chunker.id, chunks), findings)
         return
     cuts: CutTexts
     for cuts in cut_many(texts, format):

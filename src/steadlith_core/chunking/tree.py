@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from steadlith_core.chunking.structure import Places
 
     Integers = npt.NDArray[np.int64]
+    Table = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Pieces:
 
 
 class Spans(NamedTuple):
-    """Spans of an arena, each an int64 array: bytes [start, end) and the weights there; the places [first, last)
+    """The rows of a table of spans, one in each column: bytes [start, end) and the weights there; the places [first, last)
     strictly inside; the level and the height of the cut at its start; how many cuts were made above it.
     """
 
@@ -70,65 +71,59 @@ class Spans(NamedTuple):
     height: Integers
     above: Integers
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> Spans:
-        """Some of them."""
-        return Spans(*(field[chosen] for field in self))
-
 
 def cut(arena: Arena, places: Places, limits: Limits) -> Pieces:
     """Cut all documents of an arena."""
     peaks = Peaks(places.key)
     rest = Rest(arena, places, limits)
     fitting = []
-    spans = _documents(arena, places)
-    while len(spans.start):
+    table = _documents(arena, places)
+    while table.size:
+        spans = Spans(*table)
         fits = spans.weight_end - spans.weight_start <= limits.maximum
         fits &= spans.end - spans.start <= limits.max_bytes
-        fitting.append(spans.where(fits))
-        spans = spans.where(~fits)
+        fitting.append(table.compress(fits, axis=1))
+        table = table.compress(~fits, axis=1)
+        spans = Spans(*table)
         # Weights rise with positions, so these bound every place that leaves the minimum on both sides.
         low = np.searchsorted(places.weight_end, spans.weight_start + limits.minimum, "left")
         high = np.searchsorted(places.weight_start, spans.weight_end - limits.minimum, "right")
         low, high = np.maximum(low, spans.first), np.minimum(high, spans.last)
         legal = low < high
-        for start, end, _, _, first, last, *how in zip(*(field.tolist() for field in spans.where(~legal)), strict=True):
+        for start, end, _, _, first, last, *how in table.compress(~legal, axis=1).T.tolist():
             rest.cut(start, end, first, last, *how)
-        spans = _halves(spans.where(legal), peaks.peaks(low[legal], high[legal]), places)
+        table = _halves(table.compress(legal, axis=1), peaks.peaks(low[legal], high[legal]), places)
     return _pieces(arena, fitting, rest)
 
 
-def _documents(arena: Arena, places: Places) -> Spans:
+def _documents(arena: Arena, places: Places) -> Table:
     start, end = np.array(arena.starts, dtype=np.int64), np.array(arena.ends, dtype=np.int64)
     full = np.flatnonzero(start < end)
     first, last = places.bounds[full], places.bounds[full + 1]
     none = np.zeros(len(full), dtype=np.int64)
     level = places.level[first].astype(np.int64)
-    return Spans(
-        start[full], end[full], places.weight_start[first], places.totals[full], first + 1, last, level, none, none
-    )
+    weights = places.weight_start[first], places.totals[full]
+    return np.stack(Spans(start[full], end[full], *weights, first + 1, last, level, none, none))
 
 
-def _halves(spans: Spans, at: Integers, places: Places) -> Spans:
+def _halves(table: Table, at: Integers, places: Places) -> Table:
     """Both halves of each span, cut at place `at`."""
-    halves = np.empty((len(Spans._fields), len(at), 2), dtype=np.int64)
-    for field, values in zip(halves, spans, strict=True):
-        field[:] = values[:, np.newaxis]
+    halves = np.repeat(table, 2, axis=1).reshape(len(table), -1, 2)
     start, end, weight_start, weight_end, first, last, level, height, above = halves
     above += 1
     end[:, 0], weight_end[:, 0], last[:, 0] = places.end[at], places.weight_end[at], at
     start[:, 1], weight_start[:, 1], first[:, 1] = places.start[at], places.weight_start[at], at + 1
     level[:, 1], height[:, 1] = places.level[at], above[:, 1]
-    made = Spans(*halves.reshape(len(Spans._fields), -1))
-    return made.where(made.start < made.end)  # else there is only the indentation of a line before the cut
+    # A half is empty where only the indentation of a line stands before the cut.
+    made: Table = halves.reshape(len(table), -1).compress((start < end).ravel(), axis=1)
+    return made
 
 
-def _pieces(arena: Arena, fitting: list[Spans], rest: Rest) -> Pieces:
-    rows = [
-        np.stack((span.start, span.end, span.weight_end - span.weight_start, span.level, span.height))
-        for span in fitting
-    ]
-    rows.append(np.array(rest.pieces, dtype=np.int64).reshape(-1, 5).T)
-    start, end, weight, level, height = np.concatenate(rows, axis=1)
+def _pieces(arena: Arena, fitting: list[Table], rest: Rest) -> Pieces:
+    spans = Spans(*np.concatenate([np.zeros((len(Spans._fields), 0), dtype=np.int64), *fitting], axis=1))
+    pieces = np.stack((spans.start, spans.end, spans.weight_end - spans.weight_start, spans.level, spans.height))
+    others = np.array(rest.pieces, dtype=np.int64).reshape(-1, len(pieces)).T
+    start, end, weight, level, height = np.concatenate((pieces, others), axis=1)
     order = np.argsort(start)
     start = start[order]
     return Pieces(

@@ -1,4 +1,4 @@
-"""The token estimate `tokens/0`: how large a text is, in model tokens, without any model.
+"""The token estimate `tokens/1`: how large a text is, in model tokens, without any model.
 
 1. Integers only, in 1/32 token: the same text has the same size on every platform and Python.
 2. A size is a difference of cumulative counts over the document, so the sizes of adjacent ranges add up.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-ESTIMATOR_ID = "tokens/0"
+ESTIMATOR_ID = "tokens/1"
 
 UNIT = 32
 """Fixed point: this many units are one token."""

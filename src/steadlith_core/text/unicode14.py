@@ -1,4 +1,4 @@
-"""Unicode 14.0 as far as text/0 needs it. Written by scripts/unicode_tables.py; do not edit.
+"""Unicode 14.0 as far as text/1 needs it. Written by scripts/unicode_tables.py; do not edit.
 
 Each table lists ranges of code points, first and last in hexadecimal. Surrogates are in none, as UTF-8 cannot
 carry them.

@@ -1,4 +1,4 @@
-"""tokens/0: integer weights by class, additive over ranges, and no blind spot for text without white space."""
+"""tokens/1: integer weights by class, additive over ranges, and no blind spot for text without white space."""
 
 import base64
 import random

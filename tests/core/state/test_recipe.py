@@ -40,8 +40,8 @@ def _space(**changes):
 def _sample(**changes):
     zero = bytes(32)
     fields = {
-        "normalizer_id": "text/0",
-        "chunker_id": "structural/0",
+        "normalizer_id": "text/1",
+        "chunker_id": "structural/1",
         "chunker_params_hash": zero,
         "content_hash": zero,
         "template_id": "t",

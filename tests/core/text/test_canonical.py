@@ -1,4 +1,4 @@
-"""Invariant 7: text is lossless but for what text/0 names, and every piece leads back to its source bytes."""
+"""Invariant 7: text is lossless but for what text/1 names, and every piece leads back to its source bytes."""
 
 import dataclasses
 import unicodedata
@@ -136,7 +136,7 @@ def test_lines_are_normalised_alike_alone_and_together(one, other):
         ("\r\r\n\n", "\n\n\n"),
     ],
 )
-def test_what_text_0_changes_and_what_it_leaves(source, text):
+def test_what_text_1_changes_and_what_it_leaves(source, text):
     assert canonicalise(source.encode()).text == text
 
 
