@@ -14,7 +14,7 @@ r"""The grammar of Markdown, as far as cutting needs it: headings, fences, table
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +23,6 @@ from steadlith_core.chunking.items import IS_DIGIT, NUMBER, items, table
 from steadlith_core.chunking.parts import TITLE_LIMIT, BlockKind, Outline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from steadlith_core.chunking.arena import Arena
@@ -32,17 +30,10 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-LINE = re.compile(
-    rb"""
-    (?P<indent> [ \t\v\f]* )
-    (?: (?P<atx>   \#{1,6} (?=[ \t\n]|\Z) )
-      | (?P<fence> `{3,} (?=[^`\n]*(?:\n|\Z)) | ~{3,} )
-      | (?P<html>  <!-- | </?(?P<tag>[A-Za-z][A-Za-z0-9]*) (?=[ \t\n/>]|\Z) )
-      | (?P<other> (?: [-*+] | [0-9]{1,9}[.)] ) (?= [ \t\n]|\Z ) | > )
-    )?
-    """,
-    re.VERBOSE,
-)
+ATX = re.compile(rb"#{1,6}(?=[ \t]|\Z)")
+FENCE = re.compile(rb"`{3,}(?=[^`]*\Z)|~{3,}")
+HTML = re.compile(rb"<!--|</?([A-Za-z][A-Za-z0-9]*)(?=[ \t/>]|\Z)")
+MARKER = re.compile(rb"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|\Z)|>")
 CLOSING_FENCE = re.compile(rb"[ \t]*(`{3,}|~{3,})")
 UNDERLINE = re.compile(rb"\n {0,3}(=+|-+)(?=\n|\Z)")
 DELIMITER = re.compile(rb"\n[ \t]*[|:-][ \t|:-]*(?=\n|\Z)")
@@ -58,6 +49,9 @@ BLOCK_TAGS = re.compile(
     b"title|tr|track|ul|video",
     re.IGNORECASE,
 )
+
+OPENERS = {ord("#"): ATX, ord("`"): FENCE, ord("~"): FENCE, ord("<"): HTML}
+"""What a line may open, by the byte behind its indentation."""
 
 _IS_RULE = table(b"=-|:")
 
@@ -86,12 +80,18 @@ class _Reading:
         self.ends = arena.ends
         self.lines = lines
         self.outline = outline
-        self.fences = fences
-        self.closers = _Closers(arena.data, 0, ())
+        self.closing = _closing_fences(arena.data, lines, fences)
+        self.limit = 0
+        """Where the document ends."""
+        self.last = 0
+        """The line behind its last."""
+        self.missing: set[bytes] = set()
+        """Ends that were looked for in the document and are not there."""
 
     def read(self, wanted: Integers) -> None:
         lines, outline = self.lines, self.outline
         documents = np.searchsorted(lines.bounds, wanted, "right") - 1
+        bounds: list[int] = lines.bounds.tolist()
         columns = (wanted, documents, lines.start[wanted], lines.end[wanted], lines.first[wanted], lines.fresh[wanted])
         document = -1
         for line, here, start, end, first, fresh in zip(*(column.tolist() for column in columns), strict=True):
@@ -99,45 +99,43 @@ class _Reading:
                 continue
             if here != document:
                 document = here
-                outline.document(*lines.bounds[here : here + 2].tolist())
-                self.closers = self._closers(here)
-            match = LINE.match(self.data, start, self.closers.limit)
-            if match is not None:
-                shallow = first - start <= 3 and b"\t" not in match["indent"]
-                self._part(match, line, end, shallow=shallow, opens=fresh or outline.opens(line))
+                self.limit, self.last = self.ends[here], bounds[here + 1]
+                self.missing.clear()
+                outline.document(bounds[here], self.last)
+            shallow = first == start or (first - start <= 3 and b"\t" not in self.data[start:first])
+            opener = OPENERS.get(self.data[first])
+            if opener is not None:
+                match = opener.match(self.data, first, end)
+                if match is not None:
+                    self._opened(opener, match, line, start, end, shallow=shallow)
+                    continue
+            elif MARKER.match(self.data, first, end):
+                continue
+            opens = shallow and (fresh or outline.opens(line))
+            if not (opens and self._underlined(line, start, end)):
+                self._table(line, start, end)
 
-    def _closers(self, document: int) -> _Closers:
-        bounds, lines = self.lines.bounds, self.lines
-        here = self.fences[slice(*np.searchsorted(self.fences, bounds[document : document + 2]))]
-        limit = self.ends[document]
-        found = []
-        for line, start, end in zip(here.tolist(), lines.start[here].tolist(), lines.end[here].tolist(), strict=True):
-            if match := CLOSING_FENCE.fullmatch(self.data, start, end):
-                found.append((line, match[1]))
-        return _Closers(self.data, limit, found)
-
-    def _part(self, match: re.Match[bytes], line: int, end: int, *, shallow: bool, opens: bool) -> None:
-        what = match.lastgroup
-        start = match.start()
-        if what == "atx" and shallow and end - start <= TITLE_LIMIT:
-            rank = match.end() - match.start("atx")
-            self.outline.heading(line, line + 1, rank, _title(self.data[match.end() : end]))
-        elif what == "fence":
-            self._fence(line, match["fence"])
-        elif what == "html" and shallow:
-            self._html(line, start, end, match["tag"])
-        elif what == "indent" and not (opens and shallow and self._underlined(line, start, end)):
-            self._table(line, start, end)
+    def _opened(
+        self, opener: re.Pattern[bytes], match: re.Match[bytes], line: int, start: int, end: int, *, shallow: bool
+    ) -> None:
+        if opener is FENCE:
+            self._fence(line, match[0])
+        elif not shallow:
+            return
+        elif opener is HTML:
+            self._html(line, start, end, match[1])
+        elif end - start <= TITLE_LIMIT:
+            self.outline.heading(line, line + 1, match.end() - match.start(), _title(self.data[match.end() : end]))
 
     def _underlined(self, line: int, start: int, end: int) -> bool:
-        underline = UNDERLINE.match(self.data, end, self.closers.limit)
+        underline = UNDERLINE.match(self.data, end, self.limit)
         if underline is None or end - start > TITLE_LIMIT:
             return False
         self.outline.heading(line, line + 2, 1 if underline[1][:1] == b"=" else 2, _title(self.data[start:end]))
         return True
 
     def _table(self, line: int, start: int, end: int) -> None:
-        data, limit = self.data, self.closers.limit
+        data, limit = self.data, self.limit
         delimiter = DELIMITER.match(data, end, limit)
         if delimiter is None or data.find(b"|", start, end) < 0 or not {*b"|-"} <= {*delimiter[0]}:
             return
@@ -153,61 +151,24 @@ class _Reading:
         self.outline.block(line, behind, BlockKind.TABLE, range(line + 3, behind))
 
     def _fence(self, line: int, mark: bytes) -> None:
-        close = self.closers.fence(line, mark)
+        close = self.closing[mark[0]].behind(line, len(mark), self.last)
         if close is not None:
             self.outline.block(line, close + 1, BlockKind.FENCE, range(line + 2, close))
 
     def _html(self, line: int, start: int, end: int, tag: bytes | None) -> None:
-        data, limit = self.data, self.closers.limit
-        if tag is None:
-            stop = self.closers.after(b"-->", start + len(b"<!--"))
-        elif VERBATIM_TAGS.fullmatch(tag):
-            stop = self.closers.after(b"</" + tag + b">", start)
+        data, limit = self.data, self.limit
+        if tag is None or VERBATIM_TAGS.fullmatch(tag):
+            stop = self._after(b"-->", start + len(b"<!--")) if tag is None else self._after(b"</" + tag + b">", start)
+            behind = 0 if stop is None else int(np.searchsorted(self.lines.start, stop, "right"))
         elif BLOCK_TAGS.fullmatch(tag):
             blank = data.find(b"\n\n", end, limit)
-            stop = limit if blank < 0 else blank
+            behind = line + 1 + data.count(b"\n", start, limit if blank < 0 else blank)
         else:
-            stop = None
-        if stop is not None:
-            behind = int(np.searchsorted(self.lines.start, stop, "right"))
+            behind = 0
+        if behind:
             self.outline.block(line, behind, BlockKind.HTML, range(line + 1, behind - 1))
 
-
-def _title(raw: bytes) -> str:
-    title = ATTRIBUTES.sub("", raw.decode().strip(" \t\v\f"))
-    return CLOSING_MARKS.sub("", title).strip(" \t\v\f")
-
-
-class _Closers:
-    """Answers where a construct of one document is closed, in linear time however many are left open."""
-
-    def __init__(self, data: bytes, limit: int, fences: Sequence[tuple[int, bytes]]) -> None:
-        self.data = data
-        self.limit = limit
-        """Where the document ends."""
-        self.missing: set[bytes] = set()
-        self.fences: dict[bytes, list[tuple[int, int]]] = {b"`": [], b"~": []}
-        self.longest: dict[bytes, list[int]] = {}
-        for line, mark in fences:
-            self.fences[mark[:1]].append((line, len(mark)))
-        for char, found in self.fences.items():
-            longest = [size for _, size in found]
-            for index in range(len(longest) - 2, -1, -1):
-                longest[index] = max(longest[index], longest[index + 1])
-            self.longest[char] = longest
-
-    def fence(self, line: int, mark: bytes) -> int | None:
-        """The first line behind `line` that closes a fence opened by `mark`."""
-        found, longest = self.fences[mark[:1]], self.longest[mark[:1]]
-        index = bisect_left(found, (line + 1, 0))
-        if index == len(found) or longest[index] < len(mark):
-            return None
-        # A line passed over here is inside the fence and is never asked about again.
-        while found[index][1] < len(mark):
-            index += 1
-        return found[index][0]
-
-    def after(self, closer: bytes, position: int) -> int | None:
+    def _after(self, closer: bytes, position: int) -> int | None:
         """Start of the first `closer` at or after `position`; one that was not found once is not looked for again."""
         if closer in self.missing:
             return None
@@ -216,3 +177,55 @@ class _Closers:
             self.missing.add(closer)
             return None
         return found
+
+
+def _title(raw: bytes) -> str:
+    title = raw.decode().strip(" \t\v\f")
+    if title.endswith("}"):
+        title = ATTRIBUTES.sub("", title)
+    if title.endswith("#"):
+        title = CLOSING_MARKS.sub("", title)
+    return title.strip(" \t\v\f")
+
+
+class _Fences:
+    """Lines that can close fences of one character, and how many of it they have."""
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+        self.sizes: list[int] = []
+        self.longest: list[int] = []
+        """The greatest size from here to the document's end: so no search is in vain, however many are left open."""
+
+    def behind(self, line: int, size: int, last: int) -> int | None:
+        """The first line behind `line` and before `last` that closes a fence opened by `size` of the character."""
+        index = bisect_right(self.lines, line)
+        if index == len(self.lines) or self.lines[index] >= last or self.longest[index] < size:
+            return None
+        # A line passed over here is inside the fence and is never asked about again.
+        while self.sizes[index] < size:
+            index += 1
+        return self.lines[index]
+
+
+def _closing_fences(data: bytes, lines: Lines, fences: Integers) -> dict[int, _Fences]:
+    """All closing lines of an arena by their character. O(fences)."""
+    found = {ord("`"): _Fences(), ord("~"): _Fences()}
+    documents = np.searchsorted(lines.bounds, fences, "right")
+    rows = (documents, fences, lines.start[fences], lines.end[fences])
+    last = 0
+    # Backwards, as the longest are counted from the end of each document.
+    for document, line, start, end in zip(*(row[::-1].tolist() for row in rows), strict=True):
+        if document != last:
+            longest = dict.fromkeys(found, 0)
+            last = document
+        if match := CLOSING_FENCE.fullmatch(data, start, end):
+            char, size = data[match.start(1)], match.end(1) - match.start(1)
+            longest[char] = max(longest[char], size)
+            found[char].lines.append(line)
+            found[char].sizes.append(size)
+            found[char].longest.append(longest[char])
+    for fence in found.values():
+        for column in (fence.lines, fence.sizes, fence.longest):
+            column.reverse()
+    return found

@@ -57,8 +57,8 @@ class Pieces:
 
 
 class Spans(NamedTuple):
-    """The rows of a table of spans, one in each column: bytes [start, end) and the weights there; the places [first, last)
-    strictly inside; the level and the height of the cut at its start; how many cuts were made above it.
+    """The rows of a table of spans, one in each column: bytes [start, end) and the weights there; the places
+    [first, last) strictly inside; the level and the height of the cut at its start; how many cuts were made above it.
     """
 
     start: Integers

@@ -164,9 +164,12 @@ def _is_ragged(content: bytes) -> bool:
         return any(space in content and bytes((space, 10)) in content for space in INLINE_SPACE)
     import numpy as np
 
-    array = np.frombuffer(content, dtype=np.uint8)
-    before = array[np.flatnonzero(array[1:] == 10)]
-    return bool(((before == 32) | (before == 9) | (before == 11) | (before == 12)).any())
+    raw = np.frombuffer(content, dtype=np.uint8)
+    before = raw.take((raw[1:] == 10).nonzero()[0])
+    # Before a line feed stands a line feed, a byte above the space, or, in few texts, what has to be looked at.
+    return bool(((before < 33) & (before != 10)).any()) and any(
+        bytes((space, 10)) in content for space in INLINE_SPACE
+    )
 
 
 class _Composed(NamedTuple):
