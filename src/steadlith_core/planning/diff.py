@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
 MAX_PAIRS = 200_000
 """Most equal pairs that one gap's exact LCS may look at."""
@@ -39,8 +39,7 @@ def diff(old: Sequence[Hashable], new: Sequence[Hashable]) -> Diff:
     kept += _between(old, new, (start, old_end), (start, new_end))
     kept += zip(range(old_end, len(old)), range(new_end, len(new)), strict=True)
 
-    old_left = _without(len(old), (pair[0] for pair in kept))
-    new_left = _without(len(new), (pair[1] for pair in kept))
+    old_left, new_left = _left_over(kept, len(old), len(new))
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
     for position in reversed(old_left):
         waiting[old[position]].append(position)
@@ -67,23 +66,28 @@ def _between(
     old: Sequence[Hashable], new: Sequence[Hashable], old_range: tuple[int, int], new_range: tuple[int, int]
 ) -> list[tuple[int, int]]:
     """Kept pairs inside two ranges: unique values anchor, the gaps between anchors are compared exactly."""
-    old_at = _unique_positions(old, old_range)
-    new_at = _unique_positions(new, new_range)
+    old_at, new_at = _unique_positions(old, old_range), _unique_positions(new, new_range)
     pairs = [(old_at[value], position) for value, position in new_at.items() if value in old_at]
     anchors = [pairs[k] for k in _longest_increasing([pair[0] for pair in pairs])]
     kept: list[tuple[int, int]] = []
     i, j = old_range[0], new_range[0]
-    for old_position, new_position in [*anchors, (old_range[1], new_range[1])]:
-        kept += _common_subsequence(old, new, (i, old_position), (j, new_position))
-        if old_position < old_range[1]:
-            kept.append((old_position, new_position))
+    for pair in anchors:
+        old_position, new_position = pair
+        if i < old_position and j < new_position:  # in most places one anchor follows another
+            kept += _common_subsequence(old, new, (i, old_position), (j, new_position))
+        kept.append(pair)
         i, j = old_position + 1, new_position + 1
-    return kept
+    return kept + _common_subsequence(old, new, (i, old_range[1]), (j, new_range[1]))
 
 
 def _unique_positions(values: Sequence[Hashable], span: tuple[int, int]) -> dict[Hashable, int]:
-    counts = Counter(values[span[0] : span[1]])
-    return {values[p]: p for p in range(*span) if counts[values[p]] == 1}
+    within = values[span[0] : span[1]]
+    positions = dict(zip(within, range(*span), strict=True))
+    if len(positions) < len(within):
+        for value, count in Counter(within).items():
+            if count > 1:
+                del positions[value]
+    return positions
 
 
 def _longest_increasing(values: Sequence[int]) -> list[int]:
@@ -92,7 +96,8 @@ def _longest_increasing(values: Sequence[int]) -> list[int]:
     ends: list[int] = []  # index of that last value
     before: list[int] = []
     for index, value in enumerate(values):
-        length = bisect_left(tails, value)
+        # Most values are greater than all before them.
+        length = len(tails) if not tails or value > tails[-1] else bisect_left(tails, value)
         if length == len(tails):
             tails.append(value)
             ends.append(index)
@@ -132,9 +137,18 @@ def _common_subsequence(
     return [pairs[k] for k in _longest_increasing([pair[0] for pair in pairs])]
 
 
-def _without(count: int, taken: Iterable[int]) -> list[int]:
-    gone = set(taken)
-    return [position for position in range(count) if position not in gone]
+def _left_over(kept: Sequence[tuple[int, int]], old_size: int, new_size: int) -> tuple[list[int], list[int]]:
+    """Positions on both sides that are in no kept pair."""
+    old_left: list[int] = []
+    new_left: list[int] = []
+    i = j = 0
+    for old_position, new_position in kept:
+        if i < old_position:
+            old_left += range(i, old_position)
+        if j < new_position:
+            new_left += range(j, new_position)
+        i, j = old_position + 1, new_position + 1
+    return [*old_left, *range(i, old_size)], [*new_left, *range(j, new_size)]
 
 
 def _subtract(positions: Sequence[int], taken: set[int]) -> list[int]:
