@@ -1,10 +1,12 @@
 """Golden vectors: write what this version computes, or with `--check` prove that nothing changed.
 
-Vectors are stored per identity. Those of a `/0` identity may be written again, with a changelog line.
+Vectors are stored per identity. Those of a `/0` identity may be written again, with a changelog line. Names of files
+(`golden.py proofs`) keep it to those.
 """
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ from steadlith_core.chunking.structural import POLICY_ID, StructuralChunker
 from steadlith_core.digest import Digest, hash_fields, hasher
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import IDENTITY_SCHEMA, DocumentId, Format, Recipe, Space
-from steadlith_core.state import identity
+from steadlith_core.state import identity, proofbytes
+from steadlith_core.state.proof import leaf_digest
+from steadlith_core.state.proving import Trie
 from steadlith_core.state.roots import corpus_root, empty_head, space_id, state_root
 from steadlith_core.state.template import TEMPLATES
-from steadlith_core.state.tree import document_root, leaves_root
+from steadlith_core.state.tree import Topology, document_root, leaves_root, metadata_hash
 from steadlith_core.state.trie import document_key, trie_root
 from steadlith_core.text.canonical import NORMALIZER_ID, canonicalise, fragment
 from steadlith_core.text.tokens import ESTIMATOR_ID, cumulative, estimate
@@ -160,23 +164,32 @@ def leaf(number: int) -> Digest:
     return Digest(number.to_bytes(32, "big"))
 
 
+def key(name: object) -> Digest:
+    return document_key(DocumentId("docs", f"{name}.md"))
+
+
+def rows(count: int) -> list[tuple[Digest, Digest]]:
+    return [(key(number), leaf(number)) for number in range(count)]
+
+
 def state() -> dict[str, Any]:
     how = recipe()
     tries = {}
     for count in (0, 1, 2, 32, 33, 1000, 10000):
-        keys = [document_key(DocumentId("docs", f"{number}.md")) for number in range(count)]
-        trie = trie_root((key, leaf(number)) for number, key in enumerate(keys))
+        trie = trie_root(rows(count))
         corpus = corpus_root(count, trie)
         tries[str(count)] = {"trie": str(trie), "corpus": str(corpus), "state": str(state_root(corpus, how))}
     counts = (0, 1, 2, 3, 5, 8, 1000)
     text = identity.text_hash("text")
     context = identity.context_hash("breadcrumb/0", ("A", "B"))
     space = how.spaces[0]
+    family = [(-1, True), (-1, False), (1, True), (1, True)]
     return {
         "tree": {str(count): str(leaves_root([leaf(number) for number in range(count)])) for count in counts},
         "document": {
             "empty": str(document_root([], {"title": "", "format": "text"})),
             "two leaves": str(document_root([leaf(1), leaf(2)], {"title": "T", "format": "markdown", "tags": "a, b"})),
+            "a chunk, a parent and two parts": str(document_root([leaf(number) for number in range(4)], {}, family)),
         },
         "key": str(document_key(DocumentId("docs", "guide/ä.md"))),
         "tries": tries,
@@ -184,12 +197,111 @@ def state() -> dict[str, Any]:
         "space": str(space_id(space)),
         "context": str(context),
         "entry": str(identity.entry_hash(text, "Title", ("A", "B"), context)),
+        "entry that is not embedded": str(identity.entry_hash(text, "Title", ("A", "B"), None)),
         "vector_key": str(identity.vector_key("text", space.model_id, space.params_hash)),
         "embedding_id": str(identity.embedding_id(leaf(1), context, space.model_id, space.params_hash)),
     }
 
 
-def vectors() -> dict[str, Any]:
+def printed(**claim: bytes | int | str) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, Digest) else _plain(value) for name, value in claim.items()}
+
+
+def _plain(value: bytes | int | str) -> int | str:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def absences(trie: Trie) -> list[dict[str, Any]]:
+    """One that ends in a leaf and one that ends above a child that is not there, where the corpus has both."""
+    ends: dict[bool, dict[str, Any]] = {}
+    for number in range(200):
+        missing = key(f"missing {number}")
+        proof = trie.prove(missing)
+        ends.setdefault(proofbytes.unpack(proof).rows is None, printed(key=missing, proof=proof))
+    return list(ends.values())
+
+
+def chunk_proofs(count: int, topology: Topology = ()) -> dict[str, Any]:
+    """Chunks of the document `0` in a corpus of 33."""
+    chunks, metadata = [leaf(number) for number in range(count)], {"title": f"{count}", "format": "text"}
+    document = document_root(chunks, metadata, topology)
+    trie = Trie([(key(0), document), *rows(33)[1:]])
+
+    def proof(index: int) -> bytes:
+        return trie.prove_chunk(key(0), chunks, metadata, index, topology)
+
+    return {
+        **printed(corpus=trie.corpus_root, document_root=document, count=count),
+        **printed(key=key(0), metadata_hash=metadata_hash(metadata)),
+        "metadata": metadata,
+        "topology": list(topology),
+        "chunks": [
+            printed(index=index, chunk_hash=chunks[index], proof=proof(index))
+            for index in sorted({0, count // 2, count - 1})
+        ],
+    }
+
+
+def refusals() -> dict[str, Any]:
+    """Proofs of a document that a reader must refuse, most of them under a root that they do lead to."""
+    own, one, two = (key(number) for number in (0, 1, 2))
+    trie = Trie(rows(2))
+    good = trie.prove(own)
+    at = good.index(own) - 8  # where the document count stands
+    many = Trie(rows(33))
+
+    def forged(*others: tuple[Digest, Digest], documents: int) -> dict[str, Any]:
+        """One leaf of `others` and the claimed row, as its maker listed them."""
+        root = corpus_root(documents, leaf_digest([*others, (own, leaf(0))]))
+        body = bytes((0, 0, len(others))) + b"".join(part for row in others for part in row)
+        proof = good[:at] + documents.to_bytes(8, "big") + own + body
+        return printed(corpus=root, key=own, document_root=leaf(0), proof=proof)
+
+    def changed(proof: bytes, corpus: Digest = trie.corpus_root, **claim: Digest) -> dict[str, Any]:
+        return printed(**{"corpus": corpus, "key": own, "document_root": leaf(0), "proof": proof, **claim})
+
+    descending = sorted(((one, leaf(1)), (two, leaf(2))), reverse=True)
+    return {
+        "empty": changed(b""),
+        "cut short": changed(good[:-1]),
+        "a byte after the end": changed(good + b"\x00"),
+        "another magic": changed(b"\x00" + good[1:]),
+        "another version": changed(good[:4] + b"\x00" + good[5:]),
+        "an unknown kind": changed(good[:5] + b"\x04" + good[6:]),
+        "another schema": changed(good.replace(b"identity/", b"identitx/")),
+        "another normaliser": changed(good.replace(b"text/", b"texu/")),
+        "another key": changed(good, key=one),
+        "another document root": changed(good, document_root=leaf(7)),
+        "another corpus": changed(good, corpus=Trie(rows(3)).corpus_root),
+        "rows in descending order": forged(*descending, documents=3),
+        "a row twice": forged((one, leaf(1)), (one, leaf(1)), documents=3),
+        "the own key among the rows": forged((own, leaf(9)), documents=2),
+        "a leaf of 33": forged(*sorted(rows(33)[1:]), documents=33),
+        "a count that the leaf belies": forged((one, leaf(1)), documents=3),
+        "an inner node above 32 documents": changed(
+            many.prove(own).replace((33).to_bytes(8, "big"), (32).to_bytes(8, "big")), corpus_root(32, many.root)
+        ),
+    }
+
+
+def proofs() -> dict[str, Any]:
+    tries = {}
+    for count in (0, 1, 32, 33, 10000):
+        trie = Trie(rows(count))
+        tries[str(count)] = {
+            "corpus": str(trie.corpus_root),
+            "present": [
+                printed(key=key(number), document_root=leaf(number), proof=trie.prove(key(number)))
+                for number in sorted({0, count // 2, count - 1} & set(range(count)))
+            ],
+            "absent": absences(trie),
+        }
+    chunks = {str(count): chunk_proofs(count) for count in (1, 2, 3, 5, 8, 1000)}
+    parts = chunk_proofs(5, ((-1, True), (-1, False), (1, True), (1, True), (-1, False)))
+    return {"documents": tries, "chunks": {**chunks, "5 with parts": parts}, "refused": refusals()}
+
+
+def vectors() -> dict[str, Callable[[], Any]]:
     """Every file of vectors by name."""
     identities = {
         "identity_schema": IDENTITY_SCHEMA,
@@ -198,21 +310,23 @@ def vectors() -> dict[str, Any]:
         "estimator_id": ESTIMATOR_ID,
     }
     return {
-        "identities": identities,
-        "encodings": encodings(),
-        "digests": digests(),
-        "texts": texts(),
-        "tokens": tokens(),
-        "cuts": cuts(),
-        "state": state(),
+        "identities": lambda: identities,
+        "encodings": encodings,
+        "digests": digests,
+        "texts": texts,
+        "tokens": tokens,
+        "cuts": cuts,
+        "state": state,
+        "proofs": proofs,
     }
 
 
 def main() -> None:
     stale = []
-    for name, value in vectors().items():
+    known = vectors()
+    for name in [name for name in sys.argv[1:] if name != "--check"] or known:
         path = FOLDER / f"{name}.json"
-        content = json.dumps(value, indent=1, sort_keys=True) + "\n"
+        content = json.dumps(known[name](), indent=1, sort_keys=True) + "\n"
         if "--check" not in sys.argv:
             path.write_text(content, "utf-8")
         elif not path.exists() or path.read_text("utf-8") != content:

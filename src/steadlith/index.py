@@ -112,10 +112,13 @@ class Index:
         assert run.result is not None  # an ended run has one or the other
         return run.result
 
-    def search(self, query: str, *, limit: int = 10) -> Answer:
-        """Dense and lexical hits with exact source spans, best first. Raises `UsageError` for a limit out of range."""
+    def search(self, query: str, *, limit: int = 10, parents: bool = False) -> Answer:
+        """Dense and lexical hits with exact source spans, best first. Raises `UsageError` for a limit out of range.
+
+        With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`).
+        """
         with self._reader() as reader:
-            return search(self._assembly, reader, query, limit=limit)
+            return search(self._assembly, reader, query, limit=limit, parents=parents)
 
     def verify(self, *, root: Digest | None = None, state_root: Digest | None = None) -> Verification:
         """Recompute every root from what is stored, and compare with the head and with pinned roots."""

@@ -64,7 +64,8 @@ def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset
         chunks = {id_: reader.chunks(id_) for id_ in touched}
         entries = reader.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
         space = assembly.cutter.space
-        keys = sorted({chunk.vector_key for document in survey.wanted.values() for chunk in document.chunks})
+        needed = (chunk.vector_key for document in survey.wanted.values() for chunk in document.chunks)
+        keys = sorted({key for key in needed if key is not None})
         cached = cache.contains(keys)
         available = cached | reader.held(space, [key for key in keys if key not in cached])
     world = World(
@@ -167,7 +168,7 @@ def _as_recorded(assembly: Assembly, reader: Reader, document: RecordedDocument)
         rows = reader.chunks(document.id)
         entries = reader.entries([row.entry_hash for row in rows])
         texts = reader.texts([row.text_hash for row in rows])
-    chunks = [(entries[row.entry_hash], texts[row.text_hash], row.span) for row in rows]
+    chunks = [(row, entries[row.entry_hash], texts[row.text_hash]) for row in rows]
     return rewant(assembly.cutter, document.id, document.metadata, digest, chunks)
 
 

@@ -16,10 +16,13 @@ from steadlith_core.retrieval.fusion import additive
 from steadlith_core.text.query import terms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from steadlith.assembly import Assembly
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Reader
     from steadlith_core.records import DocumentId, Span
+    from steadlith_core.rows import OccurrenceHit
 
 MAX_LIMIT = 200
 CANDIDATES_PER_HIT = 5
@@ -34,7 +37,8 @@ class Hit:
 
     `span` refers to the bytes of the source whose digest is `source_digest`; `text` is canonical and equals the
     fragment of those bytes. `score` is the fused score; `dense` a cosine, `lexical` a BM25 score, none where that
-    arm had nothing to say.
+    arm had nothing to say. `parent` is the text of the chunk that it is a part of, if there is one and texts of parents
+    were asked for.
     """
 
     document: DocumentId
@@ -47,6 +51,7 @@ class Hit:
     lexical: float | None
     chunk_hash: Digest
     source_digest: Digest
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +63,8 @@ class Answer:
     hits: tuple[Hit, ...]
 
 
-def search(assembly: Assembly, reader: Reader, query: str, *, limit: int) -> Answer:
-    """Answer one query. Raises `UsageError` for a limit outside 1 to 200."""
+def search(assembly: Assembly, reader: Reader, query: str, *, limit: int, parents: bool = False) -> Answer:
+    """Answer one query, with the texts of parents if asked. Raises `UsageError` for a limit outside 1 to 200."""
     if not 1 <= limit <= MAX_LIMIT:
         raise UsageError(f"limit = {limit}: choose from 1 to {MAX_LIMIT}")
     head = reader.head
@@ -82,7 +87,9 @@ def search(assembly: Assembly, reader: Reader, query: str, *, limit: int) -> Ans
         fused = additive(dense, lexical, reader.cosines(space, asked, only_lexical))
         best = fused[:limit]  # every live entry has at least one occurrence
         found = reader.occurrences([hit.entry for hit in best], limit)
-    ranks = {hit.entry: rank for rank, hit in enumerate(best)}
+        ranks = {hit.entry: rank for rank, hit in enumerate(best)}
+        rows = sorted(found, key=lambda row: (ranks[row.entry], row.id, row.position))[:limit]
+        above = _parents(reader, rows) if parents else {}
     hits = [
         Hit(
             row.id,
@@ -95,10 +102,20 @@ def search(assembly: Assembly, reader: Reader, query: str, *, limit: int) -> Ans
             best[ranks[row.entry]].lexical,
             row.chunk_hash,
             row.source_digest,
+            above.get(row.occurrence),
         )
-        for row in sorted(found, key=lambda row: (ranks[row.entry], row.id, row.position))
+        for row in rows
     ]
-    return Answer(query, head.generation, tuple(hits[:limit]))
+    return Answer(query, head.generation, tuple(hits))
+
+
+def _parents(reader: Reader, rows: Sequence[OccurrenceHit]) -> Mapping[int, str]:
+    """The text of the parent of each occurrence that has one; O(chunks of their documents)."""
+    parts = [row for row in rows if row.parent >= 0]
+    documents = {row.id: reader.chunks(row.id) for row in parts}
+    above = {row.occurrence: documents[row.id][row.parent].text_hash for row in parts}
+    texts = reader.texts(sorted(set(above.values())))
+    return {occurrence: texts[text_hash] for occurrence, text_hash in above.items()}
 
 
 def _readable(query: str) -> str:

@@ -53,7 +53,8 @@ def verify(reader: Reader, *, root: Digest | None = None, expected_state_root: D
             key = document_key(document.id)
             try:
                 rows = reader.chunks(document.id)
-                roots[key] = document_root([row.chunk_hash for row in rows], document.metadata)
+                topology = [(row.parent, row.embed) for row in rows]
+                roots[key] = document_root([row.chunk_hash for row in rows], document.metadata, topology)
                 problems += _document_problems(reader, head.recipe, document, rows, roots[key])
                 chunks += len(rows)
             except StoreCorrupt as error:

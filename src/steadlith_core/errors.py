@@ -110,5 +110,13 @@ class ForeignFile(SteadlithError):
     """A file at our place belongs to another program or to another major version of this one."""
 
 
+class ProofError(SteadlithError):
+    """Bytes are not a proof that this version reads: damaged, cut short, or of another version. They prove nothing."""
+
+
+class ProofRejected(ProofError):
+    """A proof does not lead from the claim to the root: it belongs to another root or claim, or somebody changed it."""
+
+
 class GenerationGone(SteadlithError):
     """The asked-for generation is not kept (never existed, or was compacted away)."""

@@ -327,14 +327,16 @@ class Transaction(Protocol):
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
         """Add or replace one unit vector per entry, put before.
 
-        Raises `AdapterError` on wrong dimensions, non-finite numbers or another length than 1.
+        Raises `AdapterError` on wrong dimensions, non-finite numbers or another length than 1, and for an entry that is
+        not to be embedded.
         """
 
     def put_document(self, version: DocumentVersion) -> None:
         """Open a new version of a document, closing its open one. Put, close or respan a document once in a write.
 
         A placement may claim an id that this document, or one replaced or closed in this write, holds now, or that
-        nobody holds any more (a rollback); any other claim is an `AdapterError`, here or at commit.
+        nobody holds any more (a rollback); any other claim is an `AdapterError`, here or at commit. So is a parent that
+        does not stand before its part.
         """
 
     def close_document(self, id: DocumentId) -> None:  # noqa: A002
@@ -347,6 +349,7 @@ class Transaction(Protocol):
         """Make all of it visible together with the new head, durably.
 
         Closes the occurrences that no open version holds any more, opens the new ones, and makes entries live or not.
+        An entry is live if an open occurrence uses it, unless it is not to be embedded.
         Checks that the store then holds `generation.documents` documents and `generation.chunks` chunks.
         Raises `StaleHead` if the head moved, `OutcomeUnknown` if it cannot tell whether the commit happened.
         """

@@ -30,13 +30,18 @@ class RecordedDocument:
 
 @dataclass(frozen=True, slots=True)
 class RecordedChunk:
-    """One occurrence in its document's order. `occurrence` is the store's own number and enters no hash."""
+    """One occurrence in its document's order. `occurrence` is the store's own number and enters no hash.
+
+    `parent` is the position of the one that it is a part of, -1 without any; `embed` is its entry's.
+    """
 
     occurrence: int
     chunk_hash: Digest
     text_hash: Digest
     entry_hash: Digest
     span: Span
+    parent: int = -1
+    embed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +54,21 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """What one lexical row and one vector per space are kept of: a text in its context."""
+    """What one lexical row and one vector per space are kept of: a text in its context.
+
+    Without a context no model ever sees it: it has no vector and no lexical row, and nothing finds it.
+    """
 
     entry_hash: Digest
     text_hash: Digest
     title: str
     headings: tuple[str, ...]
-    context_hash: Digest
+    context_hash: Digest | None
+
+    @property
+    def embed(self) -> bool:
+        """Whether it is embedded and searched."""
+        return self.context_hash is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +82,16 @@ class VectorRow:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One occurrence of a new document version. `occurrence` is none for a new one: the store allocates it."""
+    """One occurrence of a new document version. `occurrence` is none for a new one: the store allocates it.
+
+    `parent` is the position of the earlier placement that it is a part of, -1 without any.
+    """
 
     occurrence: int | None
     entry_hash: Digest
     chunk_hash: Digest
     span: Span
+    parent: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +115,12 @@ class ArmHit:
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceHit:
-    """One visible occurrence of an entry with all that a reader wants to see of it."""
+    """One visible occurrence of an entry with all that a reader wants to see of it. `parent` is as in `Placement`."""
 
     entry: int
     occurrence: int
     position: int
+    parent: int
     id: DocumentId
     metadata: Mapping[str, str]
     source_digest: Digest

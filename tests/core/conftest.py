@@ -38,19 +38,23 @@ def document_id(path):
     return DocumentId("docs", path)
 
 
-def wanted(path, texts, how=None, metadata=None, source=None, headings=()):
+def wanted(path, texts, how=None, metadata=None, source=None, headings=(), tree=None):
+    """`tree` has the parent of each text, and whether it is embedded."""
     how = how or recipe()
     name = identity.chunk_hasher(how)
+    headings = tuple(headings)
+    tree = tree or [(-1, True)] * len(texts)
     chunks = []
-    for position, text in enumerate(texts):
+    for position, (text, (parent, embed)) in enumerate(zip(texts, tree, strict=True)):
         text_hash = identity.text_hash(text)
-        context = identity.context_hash(how.template_id, ())
-        entry = EntryRow(identity.entry_hash(text_hash, "", headings, context), text_hash, "", tuple(headings), context)
-        key = identity.vector_key(text, how.spaces[0].model_id, how.spaces[0].params_hash)
+        context = identity.context_hash(how.template_id, ()) if embed else None
+        entry = EntryRow(identity.entry_hash(text_hash, "", headings, context), text_hash, "", headings, context)
+        key = identity.vector_key(text, how.spaces[0].model_id, how.spaces[0].params_hash) if embed else None
         span = Span(position * 10, position * 10 + 9, position + 1, position + 1)
-        chunks.append(WantedChunk(name(text), TextRow(text_hash, text), entry, key, text, span, 3))
+        given, tokens = (text, 3) if embed else ("", 0)
+        chunks.append(WantedChunk(name(text), TextRow(text_hash, text), entry, key, given, span, tokens, parent))
     metadata = metadata or {"title": ""}
-    root = document_root([chunk.chunk_hash for chunk in chunks], metadata)
+    root = document_root([chunk.chunk_hash for chunk in chunks], metadata, tree)
     digest = identity.source_digest((source or repr(texts)).encode())
     return WantedDocument(document_id(path), root, metadata, digest, tuple(chunks))
 
@@ -68,7 +72,15 @@ def committed(documents, how=None):
             number += 1
             entries[chunk.entry.entry_hash] = chunk.entry
             rows.append(
-                RecordedChunk(number, chunk.chunk_hash, chunk.text.text_hash, chunk.entry.entry_hash, chunk.span)
+                RecordedChunk(
+                    number,
+                    chunk.chunk_hash,
+                    chunk.text.text_hash,
+                    chunk.entry.entry_hash,
+                    chunk.span,
+                    chunk.parent,
+                    chunk.entry.embed,
+                )
             )
         chunks[document.id] = tuple(rows)
     trie = trie_root((document_key(id_), document.root) for id_, document in recorded.items())

@@ -40,7 +40,8 @@ FORMATS = {
     "文.txt": Format.TEXT,
 }
 BAD = b"# word1\n\nno text \xff at all\n"
-SIZES, TEMPLATES = (40, 25, 24), ("breadcrumb", "plain")
+SIZES, TEMPLATES = ("late", 40, 25, 24), ("breadcrumb", "plain")
+USUAL_CUTTING = 'policy = "structural"\nmin_tokens = 16\nmax_tokens = 48'
 LAST_EFFECT = 16
 
 words = st.integers(0, 60).map("word{}".format)
@@ -103,7 +104,7 @@ class Life(RuleBasedStateMachine):
         self.disk = {}  # path -> bytes now
         self.bad = set()  # paths whose bytes are no text now
         self.indexed = {}  # path -> bytes that the index was made from
-        self.sizes, self.template = SIZES[-1], TEMPLATES[-1]  # as configured
+        self.sizes, self.template = SIZES[-1], TEMPLATES[-1]  # as configured: a maximum in tokens, or parents and parts
         self.recipe = None  # (sizes, template) of the last commit
         self.cut_by = {}  # path -> the sizes that an indexed document was cut by
         self.unsure = set()  # paths that could not be read when the sizes changed: to be cut anew when they can
@@ -121,8 +122,11 @@ class Life(RuleBasedStateMachine):
         self.moment += 1
         self.site.configure(embedding=f'batch_size = 2\ntemplate = "{self.template}"')
         place = self.site.root / "steadlith.toml"
-        text = place.read_text("utf-8").replace("min_tokens = 16", "min_tokens = 8")
-        place.write_text(text.replace("max_tokens = 48", f"max_tokens = {self.sizes}"), "utf-8")
+        structural = f'policy = "structural"\nmin_tokens = 8\nmax_tokens = {self.sizes}'
+        cutting = 'policy = "late"\nchild_max_words = 6' if self.sizes == "late" else structural
+        text = place.read_text("utf-8")
+        assert USUAL_CUTTING in text
+        place.write_text(text.replace(USUAL_CUTTING, cutting), "utf-8")
         self.cutters[self.sizes, self.template] = self.site.open()._assembly.cutter
 
     def put(self, path, content):
@@ -306,6 +310,8 @@ class Life(RuleBasedStateMachine):
     @rule()
     def search(self):
         holders = {}
+        embedded = {(path, chunk.span) for path in self.indexed for chunk in self.cut(path).chunks if chunk.entry.embed}
+        assert {(hit.document.path, hit.span) for hit in self.site.hits("word1", limit=200)} <= embedded
         for path, content in self.indexed.items():
             for word in set(re.findall(r"word\d+", content.decode("utf-8"))):
                 holders.setdefault(word, set()).add(path)
@@ -403,10 +409,18 @@ class Life(RuleBasedStateMachine):
             source = self.indexed[path]
             for row in rows:
                 assert texts[row.text_hash] == fragment(source[row.span.start : row.span.end])
-            assert all(one.span.end <= other.span.start for one, other in pairwise(rows))
+            found = [row for row in rows if row.embed]
+            assert all(one.span.end <= other.span.start for one, other in pairwise(found))
+            for row in rows:
+                if row.parent >= 0:
+                    above = rows[row.parent]
+                    assert not above.embed
+                    assert above.span.start <= row.span.start <= row.span.end <= above.span.end
             wanted = self.cut(path)
             assert [texts[row.text_hash] for row in rows] == [chunk.text.text for chunk in wanted.chunks]
             assert [row.span for row in rows] == [chunk.span for chunk in wanted.chunks]
+            assert [row.parent for row in rows] == [chunk.parent for chunk in wanted.chunks]
+            assert [row.embed for row in rows] == [chunk.entry.embed for chunk in wanted.chunks]
             assert (recorded[path].source_digest == source_digest(source)) == (path not in self.unsure)
         if self.recipe is not None and set(self.cut_by.values()) <= {self.recipe[0]}:
             roots = {path: self.cut(path).root for path in self.indexed}

@@ -30,13 +30,18 @@ LINEAGE = "sample-lineage"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One sample chunk. `occurrence` claims an id; none asks for a new one. `shift` moves its span in the source."""
+    """One sample chunk. `occurrence` claims an id; none asks for a new one. `shift` moves its span in the source.
+
+    `parent` is the position of the piece that it is a part of; without `embed` it is context only.
+    """
 
     text: str
     occurrence: int | None = None
     title: str = "Sample"
     headings: tuple[str, ...] = ()
     shift: int = 0
+    parent: int = -1
+    embed: bool = True
 
     @property
     def text_hash(self) -> Digest:
@@ -44,9 +49,9 @@ class Piece:
         return identity.text_hash(self.text)
 
     @property
-    def context_hash(self) -> Digest:
-        """The context that its entry and its vector share."""
-        return identity.context_hash("sample/1", [self.title, *self.headings])
+    def context_hash(self) -> Digest | None:
+        """The context that its entry and its vector share, none if it has no vector."""
+        return identity.context_hash("sample/1", (self.title, *self.headings)) if self.embed else None
 
     @property
     def entry_hash(self) -> Digest:
@@ -125,10 +130,10 @@ def version(id: DocumentId, parts: Sequence[Piece], metadata: Mapping[str, str] 
     """A document made of pieces."""
     fields = {"title": parts[0].title if parts else ""} if metadata is None else metadata
     placements = tuple(
-        Placement(part.occurrence, part.entry_hash, part.chunk_hash, span)
+        Placement(part.occurrence, part.entry_hash, part.chunk_hash, span, part.parent)
         for part, span in zip(parts, spans(parts), strict=True)
     )
-    root = document_root([part.chunk_hash for part in parts], fields)
+    root = document_root([part.chunk_hash for part in parts], fields, [(part.parent, part.embed) for part in parts])
     return DocumentVersion(id, root, fields, source_digest(id, parts), placements)
 
 
@@ -162,7 +167,7 @@ def stage(write: Transaction, changes: Changes, spaces: Sequence[Space] = (SPACE
     write.put_texts(map(text_row, parts))
     write.put_entries(map(entry_row, parts))
     for each in spaces:
-        write.put_vectors(each, [vector_row(part, each) for part in parts])
+        write.put_vectors(each, [vector_row(part, each) for part in parts if part.embed])
     for id, held in changes.items():  # noqa: A001
         if held is None:
             write.close_document(id)
@@ -197,6 +202,6 @@ def held(reader: Reader, id: DocumentId, *, text: str) -> Piece:  # noqa: A002
     for chunk in reader.chunks(id):
         if chunk.text_hash == identity.text_hash(text):
             entry = reader.entries([chunk.entry_hash])[chunk.entry_hash]
-            return Piece(text, chunk.occurrence, entry.title, entry.headings)
+            return Piece(text, chunk.occurrence, entry.title, entry.headings, parent=chunk.parent, embed=chunk.embed)
     message = f"{id} holds no chunk with the text {text!r}"
     raise LookupError(message)

@@ -45,7 +45,7 @@ def search(query: str, config: Path, limit: int, *, json_output: bool) -> None:
     from steadlith.report import documents, text
 
     with steadlith.open(config) as index:
-        found = index.search(query, limit=limit)
+        found = index.search(query, limit=limit, parents=json_output)
     if json_output:
         options.put(documents.dumps(documents.answer(found)))
     else:

@@ -88,6 +88,7 @@ def answer(found: Answer) -> dict[str, Any]:
             "headings": list(hit.headings),
             "span": _span(hit.span),
             "text": hit.text,
+            "parent": hit.parent,
             "score": hit.score,
             "dense": hit.dense,
             "lexical": hit.lexical,

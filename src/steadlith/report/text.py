@@ -132,8 +132,9 @@ def _step(step: Step) -> str:
     reason = str(step.reason).replace("_", " ")
     match step:
         case Add() | Reembed() | Rekey():
-            how = "embed" if step.paid else "cached"
-            return f"chunk {step.position}  {step.chunk_hash.short}  {how}, about {step.tokens} tokens  ({reason})"
+            who = "embed" if step.paid else "cached"
+            how = "not embedded" if step.vector_key is None else f"{who}, about {step.tokens} tokens"
+            return f"chunk {step.position}  {step.chunk_hash.short}  {how}  ({reason})"
         case Move():
             where = f"{clean(str(step.origin))} " if step.origin else ""
             return f"{where}chunk {step.old_position} -> {step.position}  {step.chunk_hash.short}  ({reason})"
@@ -146,9 +147,12 @@ def _step(step: Step) -> str:
 
 def _totals(planned: Plan) -> str:
     counts = planned.counts
-    free = sum(isinstance(step, Add) and not step.paid for change in planned.changes for step in change.steps)
+    adds = [step for change in planned.changes for step in change.steps if isinstance(step, Add)]
+    bare = sum(step.vector_key is None for step in adds)
+    free = sum(not step.paid for step in adds) - bare
+    note = f" ({free:,} cached" + (f", {bare:,} not embedded)" if bare else ")")
     parts = [
-        f"{counts[name]:,} to {verb}" + (f" ({free:,} cached)" if name == "add" else "")
+        f"{counts[name]:,} to {verb}" + (note if name == "add" else "")
         for name, verb in VERBS.items()
         if counts[name] or name in ALWAYS_COUNTED
     ]

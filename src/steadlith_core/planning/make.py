@@ -18,6 +18,7 @@ from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Targe
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Step, Update
 from steadlith_core.planning.writes import writes
 from steadlith_core.state.roots import corpus_root, state_root
+from steadlith_core.state.tree import distance
 from steadlith_core.state.trie import document_key, trie_root
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class _Ledger:
     free: int = 0
 
     def pays(self, chunk: WantedChunk) -> bool:
+        if chunk.vector_key is None:
+            return False  # it needs none
         if chunk.vector_key in self.available:
             self.free += 1
             return False
@@ -167,7 +170,7 @@ def _continued(
             ledger.pays(chunk),
             Reason.NORMALIZER if other_text else Reason.CHUNKER,
         )
-    if reason is not None:
+    if reason is not None and chunk.vector_key is not None:
         return Reembed(
             origin,
             found.old_position,
@@ -183,10 +186,14 @@ def _continued(
         return Move(origin, found.old_position, position, chunk.chunk_hash, why)
     if recorded.entry_hash != chunk.entry.entry_hash:
         return Update(position, Reason.HEADINGS)
+    if distance(found.old_position, recorded.parent) != distance(position, chunk.parent):
+        return Update(position, Reason.PARENT)
     return None
 
 
 def _reembed_reason(world: World, recorded: RecordedChunk, chunk: WantedChunk) -> Reason | None:
+    if not chunk.entry.embed:
+        return None
     was = world.head.recipe
     if was is None or was.spaces != world.recipe.spaces:
         return Reason.MODEL

@@ -1,6 +1,7 @@
 """Matching: which recorded occurrence each wanted one continues.
 
 1. Within a document: the sequence diff over text hashes (equal text under a new identity is still the same text).
+   What is embedded and what is not are never the same, whatever their text: one is found and the other is not.
 2. Across documents only where one vanished or appeared: equal roots pair first, in id order; then what is still
    unmatched, by most shared occurrences, ties by (old id, new id), in source order within a pair.
 3. A text that too many documents share decides no pair; what is left of it is matched in id order, vanished first.
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from steadlith_core.digest import Digest
-    from steadlith_core.planning.wanted import WantedDocument
+    from steadlith_core.planning.wanted import WantedChunk, WantedDocument
     from steadlith_core.records import DocumentId
     from steadlith_core.rows import RecordedChunk, RecordedDocument
 
 
 Recorded: TypeAlias = "Mapping[DocumentId, tuple[RecordedDocument, tuple[RecordedChunk, ...]]]"
 
-Places: TypeAlias = "dict[Digest, deque[int]]"
-"""Unmatched positions of each text in one document, ascending."""
+Key: TypeAlias = "tuple[Digest, bool]"
+"""What must be equal for one occurrence to continue another: the text, and whether it is embedded."""
+
+Places: TypeAlias = "dict[Key, deque[int]]"
+"""Unmatched positions of each key in one document, ascending."""
 
 MAX_PAIRS = 400
 """Most pairs of documents that one text may speak for: boilerplate in a thousand files says nothing about any two."""
@@ -60,10 +64,10 @@ def match(
     }
     gone: dict[DocumentId, list[int]] = {}
     for id_ in sorted(recorded):
-        old = [chunk.text_hash for chunk in recorded[id_][1]]
+        old = [_old_key(chunk) for chunk in recorded[id_][1]]
         gone[id_] = list(range(len(old)))
         if id_ in wanted:
-            result = diff(old, [chunk.text.text_hash for chunk in wanted[id_].chunks])
+            result = diff(old, [_new_key(chunk) for chunk in wanted[id_].chunks])
             for old_position, position in result.kept:
                 matches[id_][position] = Match(id_, old_position, moved=False)
             for old_position, position in result.moved:
@@ -102,12 +106,12 @@ def _relocate_parts(
     gone: dict[DocumentId, list[int]],
 ) -> None:
     old_places = {
-        id_: _places((position, recorded[id_][1][position].text_hash) for position in positions)
+        id_: _places((position, _old_key(recorded[id_][1][position])) for position in positions)
         for id_, positions in gone.items()
     }
     new_places = {
         id_: _places(
-            (position, chunk.text.text_hash)
+            (position, _new_key(chunk))
             for position, chunk in enumerate(document.chunks)
             if matches[id_][position] is None
         )
@@ -115,19 +119,27 @@ def _relocate_parts(
     }
     for old_id, new_id in _pairs_by_sharing(recorded, wanted, old_places, new_places):
         olds, news = old_places[old_id], new_places[new_id]
-        for text_hash in olds.keys() & news.keys():
-            while olds[text_hash] and news[text_hash]:
-                place = news[text_hash].popleft()
-                matches[new_id][place] = Match(old_id, olds[text_hash].popleft(), moved=True)
+        for key in olds.keys() & news.keys():
+            while olds[key] and news[key]:
+                place = news[key].popleft()
+                matches[new_id][place] = Match(old_id, olds[key].popleft(), moved=True)
     _relocate_common(recorded, wanted, matches, old_places, new_places)
     for id_, places in old_places.items():
         gone[id_] = sorted(position for positions in places.values() for position in positions)
 
 
-def _places(rows: Iterable[tuple[int, Digest]]) -> Places:
+def _old_key(chunk: RecordedChunk) -> Key:
+    return chunk.text_hash, chunk.embed
+
+
+def _new_key(chunk: WantedChunk) -> Key:
+    return chunk.text.text_hash, chunk.entry.embed
+
+
+def _places(rows: Iterable[tuple[int, Key]]) -> Places:
     places: Places = {}
-    for position, text_hash in rows:
-        places.setdefault(text_hash, deque()).append(position)
+    for position, key in rows:
+        places.setdefault(key, deque()).append(position)
     return places
 
 
@@ -140,25 +152,25 @@ def _pairs_by_sharing(
     """(old, new) documents that share unmatched texts and of which one vanished or appeared, most shared first."""
     shared: Counter[tuple[DocumentId, DocumentId]] = Counter()
     old_holders, new_holders = _holders(old_places), _holders(new_places)
-    for text_hash in old_holders.keys() & new_holders.keys():
-        olds, news = old_holders[text_hash], new_holders[text_hash]
+    for key in old_holders.keys() & new_holders.keys():
+        olds, news = old_holders[key], new_holders[key]
         if len(olds) * len(news) > MAX_PAIRS:
             continue
         for old_id in olds:
             for new_id in news:
                 if old_id not in wanted or new_id not in recorded:
-                    count = min(len(old_places[old_id][text_hash]), len(new_places[new_id][text_hash]))
+                    count = min(len(old_places[old_id][key]), len(new_places[new_id][key]))
                     shared[old_id, new_id] += count
     return sorted(shared, key=lambda pair: (-shared[pair], pair))
 
 
-def _holders(places: Mapping[DocumentId, Places]) -> dict[Digest, list[DocumentId]]:
-    """Which documents have an unmatched place for each text, in id order."""
-    holders: defaultdict[Digest, list[DocumentId]] = defaultdict(list)
+def _holders(places: Mapping[DocumentId, Places]) -> dict[Key, list[DocumentId]]:
+    """Which documents have an unmatched place for each key, in id order."""
+    holders: defaultdict[Key, list[DocumentId]] = defaultdict(list)
     for id_ in sorted(places):
-        for text_hash, positions in places[id_].items():
+        for key, positions in places[id_].items():
             if positions:
-                holders[text_hash].append(id_)
+                holders[key].append(id_)
     return holders
 
 
@@ -171,15 +183,15 @@ def _relocate_common(
 ) -> None:
     """Rule 3: texts that too many documents share, in id order on both sides; O(occurrences)."""
     old_holders, new_holders = _holders(old_places), _holders(new_places)
-    for text_hash in old_holders.keys() & new_holders.keys():
-        vanished = deque(id_ for id_ in old_holders[text_hash] if id_ not in wanted)
-        surviving = deque(id_ for id_ in old_holders[text_hash] if id_ in wanted)
-        for new_id in new_holders[text_hash]:
-            for place in list(new_places[new_id][text_hash]):
+    for key in old_holders.keys() & new_holders.keys():
+        vanished = deque(id_ for id_ in old_holders[key] if id_ not in wanted)
+        surviving = deque(id_ for id_ in old_holders[key] if id_ in wanted)
+        for new_id in new_holders[key]:
+            for place in list(new_places[new_id][key]):
                 source = vanished or (surviving if new_id not in recorded else None)
                 if not source:
                     break
-                positions = old_places[source[0]][text_hash]
+                positions = old_places[source[0]][key]
                 matches[new_id][place] = Match(source[0], positions.popleft(), moved=True)
                 if not positions:
                     source.popleft()

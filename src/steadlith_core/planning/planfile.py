@@ -247,7 +247,7 @@ def _refuse(expected: str, value: Any) -> Never:
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "vector_key", "corpus_root", "state_root"), _hash),
+    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "corpus_root", "state_root"), _hash),
     **dict.fromkeys(("chunker_params_hash", "content_hash", "params_hash"), _hash),
     **dict.fromkeys(("old_position", "generation", "documents", "chunks", "tokens", "dimensions"), _count),
     **dict.fromkeys(("embeddings", "cached", "calls", "probe_texts"), _count),
@@ -256,6 +256,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("lineage", "amount", "currency", "price_as_of"), _maybe(_text)),
     **dict.fromkeys(("paid", "local"), _flag),
     "position": _maybe(_count),
+    "vector_key": _maybe(_hash),
     "origin": _maybe(_document_id),
     "source": _text,
     "reason": Reason,

@@ -33,17 +33,21 @@ class Reason(StrEnum):
     MODEL = "model"
     TEMPLATE = "template"
     CONTEXT = "context"
+    PARENT = "parent"
     CHUNKER = "chunker"
     NORMALIZER = "normalizer"
 
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new occurrence. `paid` is true for the one step of a plan that first needs its vector."""
+    """A new occurrence. `paid` is true for the one step of a plan that first needs its vector.
+
+    One that is not embedded has no vector key and no tokens.
+    """
 
     position: int
     chunk_hash: Digest
-    vector_key: Digest
+    vector_key: Digest | None
     tokens: int
     paid: bool
     reason: Reason
@@ -84,14 +88,16 @@ class Reembed:
 
 @dataclass(frozen=True, slots=True)
 class Rekey:
-    """Same text under a new identity; the vector is reused, unless it is nowhere to be had (`paid`)."""
+    """Same text under a new identity; the vector is reused, unless it is nowhere to be had (`paid`). One that is not
+    embedded has no vector key and no tokens.
+    """
 
     origin: DocumentId | None
     old_position: int
     position: int
     old_chunk_hash: Digest
     chunk_hash: Digest
-    vector_key: Digest
+    vector_key: Digest | None
     tokens: int
     paid: bool
     reason: Reason

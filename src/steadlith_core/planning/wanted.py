@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from steadlith_core.chunking.together import cut_all
 from steadlith_core.errors import DocumentError
-from steadlith_core.records import Finding, FindingKind
+from steadlith_core.records import Chunk, Finding, FindingKind
 from steadlith_core.rows import EntryRow, TextRow
 from steadlith_core.state import identity
 from steadlith_core.state.tree import document_root
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Chunker
     from steadlith_core.records import DocumentId, Format, Recipe, Space, Span
+    from steadlith_core.rows import RecordedChunk
     from steadlith_core.state.template import Template
     from steadlith_core.text.canonical import CanonicalText
     from steadlith_core.text.frontmatter import FrontMatter
@@ -56,15 +57,19 @@ class Cutter:
 
 @dataclass(frozen=True, slots=True)
 class WantedChunk:
-    """One occurrence as it is to be. `model_input` is the exact text that a model would be given, `tokens` its size."""
+    """One occurrence as it is to be. `model_input` is the exact text that a model would be given, `tokens` its size.
+
+    One that is not embedded has no vector key, and its model input is empty.
+    """
 
     chunk_hash: Digest
     text: TextRow
     entry: EntryRow
-    vector_key: Digest
+    vector_key: Digest | None
     model_input: str
     span: Span
     tokens: int
+    parent: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +137,11 @@ def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> 
     title = front.title or cut.title
     metadata = {**front.fields, "title": title, "format": str(source.format)}
     name = identity.chunk_hasher(how.recipe)
-    wanted = tuple(
-        _name_chunk(how, name, title, chunk.headings, chunk.text, chunk.span, chunk.tokens) for chunk in cut.chunks
-    )
+    wanted = tuple(_name_chunk(how, name, title, chunk) for chunk in cut.chunks)
     _refuse_too_long(how, wanted)
     document = WantedDocument(
         source.id,
-        document_root([chunk.chunk_hash for chunk in wanted], metadata),
+        _root(wanted, metadata),
         metadata,
         identity.source_digest(source.content),
         wanted,
@@ -153,34 +156,37 @@ def rewant(
     id: DocumentId,  # noqa: A002
     metadata: Mapping[str, str],
     source_digest: Digest,
-    chunks: Sequence[tuple[EntryRow, str, Span]],
+    chunks: Sequence[tuple[RecordedChunk, EntryRow, str]],
 ) -> WantedDocument:
     """The same cut as recorded, under this recipe: for documents whose source cannot be read just now."""
     name = identity.chunk_hasher(how.recipe)
-    wanted = [
-        _name_chunk(how, name, entry.title, entry.headings, text, span, estimate(text)) for entry, text, span in chunks
-    ]
-    root = document_root([chunk.chunk_hash for chunk in wanted], metadata)
-    return WantedDocument(id, root, metadata, source_digest, tuple(wanted))
+    wanted = [_name_chunk(how, name, entry.title, _as_cut(row, entry, text)) for row, entry, text in chunks]
+    return WantedDocument(id, _root(wanted, metadata), metadata, source_digest, tuple(wanted))
 
 
-def _name_chunk(
-    how: Cutter,
-    name: Callable[[str], Digest],
-    title: str,
-    headings: tuple[str, ...],
-    text: str,
-    span: Span,
-    tokens: int,
-) -> WantedChunk:
+def _as_cut(row: RecordedChunk, entry: EntryRow, text: str) -> Chunk:
+    return Chunk(text, row.span, entry.headings, level=0, tokens=estimate(text), parent=row.parent, embed=row.embed)
+
+
+def _name_chunk(how: Cutter, name: Callable[[str], Digest], title: str, chunk: Chunk) -> WantedChunk:
+    text, headings = chunk.text, chunk.headings
+    text_hash = identity.text_hash(text)
+    row = TextRow(text_hash, text)
+    if not chunk.embed:
+        entry = EntryRow(identity.entry_hash(text_hash, title, headings, None), text_hash, title, headings, None)
+        return WantedChunk(name(text), row, entry, None, "", chunk.span, 0, chunk.parent)
     fields = how.template.fields(headings)
     model_input = how.template.render(text, fields)
-    text_hash = identity.text_hash(text)
     context = identity.context_hash(how.template.id, fields)
     entry = EntryRow(identity.entry_hash(text_hash, title, headings, context), text_hash, title, headings, context)
     key = identity.vector_key(model_input, how.space.model_id, how.space.params_hash)
-    size = tokens if model_input == text else estimate(model_input)
-    return WantedChunk(name(text), TextRow(text_hash, text), entry, key, model_input, span, size)
+    size = chunk.tokens if model_input == text else estimate(model_input)
+    return WantedChunk(name(text), row, entry, key, model_input, chunk.span, size, chunk.parent)
+
+
+def _root(chunks: Sequence[WantedChunk], metadata: Mapping[str, str]) -> Digest:
+    topology = [(chunk.parent, chunk.entry.embed) for chunk in chunks]
+    return document_root([chunk.chunk_hash for chunk in chunks], metadata, topology)
 
 
 def _refuse_too_long(how: Cutter, chunks: Sequence[WantedChunk]) -> None:

@@ -2,7 +2,7 @@
 
 1. An occurrence that continues keeps its number; a new one gets its number from the store.
 2. A document whose root did not change and whose entries did not either gets new spans only.
-3. Only entries that are new to their occurrence, or to the space, need a vector.
+3. Only entries that are new to their occurrence, or to the space, need a vector, and of those only embedded ones.
 """
 
 from __future__ import annotations
@@ -83,6 +83,8 @@ def writes(
             if old is None or old.entry_hash != chunk.entry.entry_hash:
                 texts[chunk.text.text_hash] = chunk.text
                 entries[chunk.entry.entry_hash] = chunk.entry
+            if chunk.vector_key is None:
+                continue
             if old is None or old.entry_hash != chunk.entry.entry_hash or not same_space:
                 vectors[chunk.entry.entry_hash] = chunk.vector_key
                 inputs[chunk.vector_key] = chunk.model_input
@@ -98,5 +100,5 @@ def _placements(
     placements = []
     for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
         occurrence = before[found.origin][1][found.old_position].occurrence if found else None
-        placements.append(Placement(occurrence, chunk.entry.entry_hash, chunk.chunk_hash, chunk.span))
+        placements.append(Placement(occurrence, chunk.entry.entry_hash, chunk.chunk_hash, chunk.span, chunk.parent))
     return tuple(placements)

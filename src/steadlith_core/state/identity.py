@@ -58,9 +58,9 @@ def embedding_id(chunk: Digest, context: Digest, model_id: str, document_params_
     return hash_fields("embedding", chunk, context, model_id, document_params_hash)
 
 
-def entry_hash(text: Digest, title: str, headings: tuple[str, ...], context: Digest) -> Digest:
-    """H[entry]: what a store keeps one lexical row and one vector per space of."""
-    # format.md 3.7
+def entry_hash(text: Digest, title: str, headings: tuple[str, ...], context: Digest | None) -> Digest:
+    """H[entry]: what a store keeps one lexical row and one vector per space of; without a context it keeps neither."""
+    # format.md 3.7: the context of what no model ever sees is none.
     fields = canon.encode(text) + _encoded(title) + _encoded(headings) + canon.encode(context)
     return hasher("entry")(canon.list_of(fields))
 

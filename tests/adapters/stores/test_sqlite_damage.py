@@ -109,6 +109,39 @@ def test_damage_to_rows_is_named_at_the_full_level(index, statement, named):
     assert any(re.search(named, each) for each in problems(index, full=True)), problems(index, full=True)
 
 
+@pytest.fixture
+def family(index):
+    """The index with a fourth document: a parent (entry 5) and its part (entry 6)."""
+    store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=False)
+    write(store, {doc("d.md"): [Piece("five six", embed=False), Piece("five", parent=0)]})
+    store.close()
+    assert problems(index, full=True) == []
+    return index
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE entry SET context_hash = NULL WHERE entry = 1", r"entry \w{12} does not match its hash"),
+        ("UPDATE entry SET context_hash = NULL WHERE entry = 1", r"docs:a\.md .* its root does not follow"),
+        ("UPDATE entry SET live = 1 WHERE entry = 5", r"\(row 5\) is live without an open occurrence"),
+        ("UPDATE entry SET context_hash = zeroblob(32) WHERE entry = 5", r"\(row 5\) is in use but not live"),
+        ("INSERT INTO lexical(rowid, body) VALUES (5, 'x')", "entry 5 is not live and has a lexical row"),
+        ("UPDATE document_version SET parents = x'' WHERE document = 4", r"docs:d\.md .* its root does not follow"),
+        ("UPDATE document_version SET parents = x'00' WHERE document = 4", r"parents of docs:d\.md .* cannot be read"),
+        (
+            "UPDATE document_version SET parents = x'ffffffff01000000' WHERE document = 4",
+            r"parents of docs:d\.md .* cannot be read \(chunk 1 has the parent 1",
+        ),
+        ("UPDATE document_version SET parents = zeroblob(8) WHERE document = 1", r"docs:a\.md .* cannot be read"),
+        ("DELETE FROM vector WHERE entry = 6", "1 live entries have no vector in the space of 'sample-model/1'"),
+    ],
+)
+def test_damage_to_a_parent_or_to_its_part_is_named(family, statement, named):
+    change(family, "COMMIT", "PRAGMA foreign_keys = OFF", "BEGIN", statement)
+    assert any(re.search(named, each) for each in problems(family, full=True)), problems(family, full=True)
+
+
 def test_a_flipped_byte_in_a_text_is_named(index):
     flip(index, NEEDLE.encode())
     assert problems(index, full=False) == []

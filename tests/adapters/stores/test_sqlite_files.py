@@ -222,6 +222,11 @@ def test_an_index_of_a_newer_version_is_refused(index, foreign):
     refused(index.parent, ForeignFile, "newer Steadlith.*upgrade")
 
 
+def test_an_index_of_an_older_version_is_refused_with_the_way_to_rebuild_it(index, foreign):
+    foreign(f"PRAGMA user_version = {schema.SCHEMA_VERSION - 1}")
+    refused(index.parent, StoreCorrupt, "older Steadlith.*delete it and apply again")
+
+
 def test_a_half_made_index_is_refused(tmp_path, foreign):
     foreign(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     refused(tmp_path, StoreCorrupt, "half-made.*delete it and apply again")

@@ -9,7 +9,7 @@ from steadlith_core.digest import hash_fields
 from steadlith_core.planning.cost import Price
 from steadlith_core.planning.make import make_plan
 from steadlith_core.planning.plan import Fate
-from steadlith_core.planning.planfile import dump
+from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Update
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=6)
@@ -228,3 +228,124 @@ def test_field_case_17_ids_do_not_follow_the_process(build, case):
     document = build.wanted("a", "ab")
     assert str(document.chunks[0].chunk_hash).startswith("b3:")
     assert document.root == build.wanted("a", "ab").root
+
+
+# ------------------------------------------------------------------------------------------- parents and parts
+
+FAMILY = [(-1, False), (0, True), (0, True)]
+
+
+def steps_of(planned):
+    return [step for change in planned.changes for step in change.steps]
+
+
+def test_a_parent_is_added_without_a_vector_and_costs_nothing(build):
+    made = make_plan(build.world([], [build.wanted("a", ["x y", "x", "y"], tree=FAMILY)]), build.terms())
+    parent, *parts = steps_of(made.plan)
+    assert (parent.vector_key, parent.tokens, parent.paid) == (None, 0, False)
+    assert all(part.vector_key and part.paid for part in parts)
+    assert (made.plan.cost.embeddings, made.plan.cost.cached, made.plan.cost.tokens) == (2, 0, 6)
+    assert made.plan.counts["add"] == 3
+    assert set(made.writes.inputs.values()) == {"x", "y"}
+    assert len(made.writes.entries) == len(made.writes.texts) == 3
+    assert made.writes.vectors.keys() == {row.entry_hash for row in made.writes.entries.values() if row.embed}
+    assert [placement.parent for placement in made.writes.versions[0].placements] == [-1, 0, 0]
+    assert load(dump(made.plan)) == made.plan
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_nothing_that_is_not_embedded_ever_needs_a_vector(build, data):
+    def document(path):
+        row = data.draw(texts)
+        drawn = data.draw(st.lists(st.tuples(st.integers(-1, 5), st.booleans()), min_size=len(row), max_size=len(row)))
+        tree = [(min(parent, index - 1), embed) for index, (parent, embed) in enumerate(drawn)]
+        return build.wanted(path, row, how, tree=tree, source=repr((row, tree)))
+
+    how = build.recipe()
+    before = [document(path) for path in data.draw(st.sets(st.sampled_from("abc")))]
+    how = data.draw(
+        st.sampled_from(
+            [
+                build.recipe(),
+                build.recipe(spaces=(build.space("model/2"),)),
+                build.recipe(template_id="breadcrumb/0"),
+                build.recipe(chunker_params_hash=hash_fields("params", "q")),
+            ]
+        )
+    )
+    after = [document(path) for path in data.draw(st.sets(st.sampled_from("abc")))]
+    made = make_plan(build.world(before, after, now=how), build.terms())
+    chunks = {document.id: document.chunks for document in after}
+    for change in made.plan.changes:
+        for step in change.steps:
+            if isinstance(step, Add | Reembed | Rekey):
+                assert (step.vector_key is not None) == chunks[change.id][step.position].entry.embed
+    unembedded = {chunk.entry.entry_hash for row in chunks.values() for chunk in row if not chunk.entry.embed}
+    assert not made.writes.vectors.keys() & unembedded
+    assert None not in made.writes.inputs
+    assert set(made.writes.inputs) == set(made.writes.vectors.values())
+    for version in made.writes.versions:
+        assert [placement.parent for placement in version.placements] == [row.parent for row in chunks[version.id]]
+
+
+@pytest.mark.parametrize("path", ["a", "renamed"])
+@pytest.mark.parametrize("turned", ["into a parent", "into an ordinary chunk"])
+def test_what_is_embedded_and_what_is_not_are_never_paired_though_their_text_is_equal(build, path, turned):
+    other = build.recipe(chunker_id="late/0")
+    flat = lambda name, how: build.wanted(name, ["x y"], how)  # noqa: E731
+    late = lambda name, how: build.wanted(name, ["x y", "x", "y"], how, tree=FAMILY)  # noqa: E731
+    old, new = (flat, late) if turned == "into a parent" else (late, flat)
+    planned = build.plan([old("a", build.recipe())], [new(path, other)], now=other)
+    found = steps_of(planned)
+    assert {type(step) for step in found} == {Add, Delete}
+    assert planned.counts["add"] == len(new(path, other).chunks)
+    assert planned.counts["delete"] == len(old("a", other).chunks)
+
+
+def test_a_rekeyed_parent_and_a_renamed_one_need_no_vector(build):
+    family = build.wanted("a", ["x y", "x", "y"], tree=FAMILY)
+    keys = [chunk.vector_key for chunk in family.chunks[1:]]
+    other = build.recipe(chunker_params_hash=hash_fields("params", "q"))
+    world = build.world([family], [build.wanted("a", ["x y", "x", "y"], other, tree=FAMILY)], now=other)
+    planned = make_plan(replace(world, available=frozenset(keys)), build.terms()).plan
+    assert [type(step) for step in steps_of(planned)] == [Rekey] * 3
+    assert [step.vector_key for step in steps_of(planned)] == [None, *keys]
+    assert (planned.cost.embeddings, planned.cost.cached) == (0, 2)
+    renamed = build.plan([family], [build.wanted("b", ["x y", "x", "y"], tree=FAMILY)])
+    assert {type(step) for step in steps_of(renamed)} == {Move}
+
+
+@pytest.mark.parametrize("change", [{"spaces": ("model/2",)}, {"template_id": "breadcrumb/0"}])
+def test_another_model_or_template_reembeds_the_parts_and_keeps_the_parent(build, change):
+    if "spaces" in change:
+        change = {"spaces": (build.space("model/2", 8),)}
+    other = build.recipe(**change)
+    before = build.wanted("a", ["x y", "x", "y"], tree=FAMILY)
+    planned = build.plan([before], [build.wanted("a", ["x y", "x", "y"], other, tree=FAMILY)], now=other)
+    assert [(type(step), step.position) for step in steps_of(planned)] == [(Reembed, 1), (Reembed, 2)]
+    assert planned.changes[0].kept == 1
+
+
+def test_a_part_that_stands_elsewhere_from_its_parent_is_an_update(build):
+    before = build.wanted("a", ["x y", "x", "y"], tree=FAMILY)
+    after = build.wanted("a", ["x new y", "x", "new", "y"], tree=[*FAMILY, (0, True)])
+    (change,) = build.plan([before], [after]).changes
+    assert [type(step) for step in change.steps] == [Add, Add, Update, Delete]
+    assert change.steps[2] == Update(3, Reason.PARENT)
+    assert change.kept == 1
+
+
+def test_an_edit_before_a_family_leaves_it_alone(build):
+    before = build.wanted("a", ["x y", "x", "y"], tree=FAMILY)
+    after = build.wanted("a", ["new", "x y", "x", "y"], tree=[(-1, True), (-1, False), (1, True), (1, True)])
+    (change,) = build.plan([before], [after]).changes
+    assert [type(step) for step in change.steps] == [Add]
+    assert change.kept == 3
+
+
+def test_another_tree_over_the_same_texts_is_another_document(build):
+    before = build.wanted("a", ["x", "y"])
+    after = build.wanted("a", ["x", "y"], tree=[(-1, True), (0, True)], source="other")
+    (change,) = build.plan([before], [after]).changes
+    assert change.steps == (Update(1, Reason.PARENT),)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 IDS = st.sampled_from([DocumentId("docs", name) for name in ("a.md", "b.md", "c/d.md")])
 TEXTS = st.lists(st.sampled_from(["alpha", "bravo", "charlie", "delta", "echo"]).map("shared {}".format), max_size=5)
+PARENTS = st.lists(st.tuples(st.integers(-1, 4), st.booleans()), min_size=5, max_size=5)
 _numbers = count()
 
 
@@ -48,8 +49,8 @@ class Model:
         return len(self.documents), sum(map(len, self.documents.values()))
 
     def texts(self) -> set[str]:
-        """Texts that some occurrence holds."""
-        return {part.text for parts in self.documents.values() for part in parts}
+        """Texts that some occurrence holds and that may be found."""
+        return {part.text for parts in self.documents.values() for part in parts if part.embed}
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -68,16 +69,17 @@ class StoreMachine(RuleBasedStateMachine):
         """The head's model."""
         return self.past[-1]
 
-    @rule(id=IDS, texts=TEXTS, keep=st.booleans())
-    def write(self, id: DocumentId, texts: list[str], keep: bool) -> None:  # noqa: A002
+    @rule(id=IDS, texts=TEXTS, keep=st.booleans(), tree=st.none() | PARENTS)
+    def write(self, id: DocumentId, texts: list[str], keep: bool, tree: list[tuple[int, bool]] | None) -> None:  # noqa: A002
         """Replace a document; with `keep`, equal texts keep their ids, in the order they are met."""
         old = list(self.now.documents.get(id, ())) if keep else []
         parts = []
-        for text in texts:
+        for position, text in enumerate(texts):
+            parent, embed = tree[position] if tree else (-1, True)
             match = next((part for part in old if part.text == text), None)
             if match:
                 old.remove(match)
-            parts.append(match or Piece(text))
+            parts.append(replace(match or Piece(text), parent=min(parent, position - 1), embed=embed))
         self._commit({id: parts})
 
     @rule(old=IDS, new=IDS, extra=TEXTS)
@@ -184,9 +186,11 @@ def _same_manifest(reader: Reader, model: Model) -> None:
     for each in documents:
         assert (each.root, each.metadata) == (wanted[each.id].root, wanted[each.id].metadata)
         assert each.source_digest == wanted[each.id].source_digest
-        assert [(c.occurrence, c.entry_hash, c.chunk_hash, c.span) for c in reader.chunks(each.id)] == [
-            (p.occurrence, p.entry_hash, p.chunk_hash, p.span) for p in wanted[each.id].placements
+        chunks = reader.chunks(each.id)
+        assert [(c.occurrence, c.entry_hash, c.chunk_hash, c.span, c.parent) for c in chunks] == [
+            (p.occurrence, p.entry_hash, p.chunk_hash, p.span, p.parent) for p in wanted[each.id].placements
         ]
+        assert [c.embed for c in chunks] == [part.embed for part in model.documents[each.id]]
 
 
 def _same_arms(reader: Reader, model: Model) -> None:
@@ -194,11 +198,13 @@ def _same_arms(reader: Reader, model: Model) -> None:
     lexical = [hit.entry for hit in reader.lexical(["shared"], 100)]
     assert sorted(dense) == sorted(lexical)
     wanted = [
-        (each, position, part.occurrence, part.text)
+        (each, position, part.parent, part.occurrence, part.text)
         for each, parts in sorted(model.documents.items())
         for position, part in enumerate(parts)
+        if part.embed
     ]
-    assert [(hit.id, hit.position, hit.occurrence, hit.text) for hit in reader.occurrences(dense, 100)] == wanted
+    found = reader.occurrences(dense, 100)
+    assert [(hit.id, hit.position, hit.parent, hit.occurrence, hit.text) for hit in found] == wanted
     assert len(dense) == len(model.texts())
 
 

@@ -17,6 +17,7 @@ from steadlith_conformance.stores.histories import HistoryRules
 from steadlith_conformance.stores.lexical import LexicalRules
 from steadlith_conformance.stores.lifecycle import LifecycleRules
 from steadlith_conformance.stores.machine import MachineRules
+from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.refusals import RefusalRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 
@@ -32,6 +33,7 @@ class StoreSuite(
     HistoryRules,
     DenseRules,
     LexicalRules,
+    ParentRules,
     MachineRules,
 ):
     """Subclass it in a test module and override `make_store`."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_core import vectors
+from steadlith_core.chunking import topology
 from steadlith_core.errors import AdapterError, UsageError
 
 if TYPE_CHECKING:
+    from steadlith_core.digest import Digest
     from steadlith_core.records import Space
-    from steadlith_core.rows import VectorRow
+    from steadlith_core.rows import DocumentVersion, VectorRow
     from steadlith_core.vectors import Vector
 
 UNIT_TOLERANCE = 1e-6
@@ -47,6 +49,21 @@ def check_vector(space: Space, row: VectorRow) -> None:
     found = unit_problem(space, row.vector)
     if found:
         message = f"the vector of entry {row.entry_hash.short} {found} (space of {space.model_id!r})"
+        raise AdapterError(message)
+
+
+def check_embedded(entry_hash: Digest, *, embed: bool) -> None:
+    """Refuse a vector of what no model may have seen."""
+    if not embed:
+        message = f"a vector for entry {entry_hash.short}, which is not to be embedded (it has no context)"
+        raise AdapterError(message)
+
+
+def check_parents(version: DocumentVersion) -> None:
+    """Refuse a placement that is part of itself, or of what does not stand before it."""
+    found = topology.problems([placement.parent for placement in version.placements])
+    if found:
+        message = f"{version.id}: {found[0]}"
         raise AdapterError(message)
 
 

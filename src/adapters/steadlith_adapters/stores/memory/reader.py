@@ -62,6 +62,8 @@ class MemoryReader:
                 text_hash=state.entries[placement.entry_hash].text_hash,
                 entry_hash=placement.entry_hash,
                 span=placement.span,
+                parent=placement.parent,
+                embed=state.entries[placement.entry_hash].embed,
             )
             for placement in (version.placements if version else ())
             if placement.occurrence is not None  # always: the transaction numbered them
@@ -129,6 +131,7 @@ class MemoryReader:
                         entry=number,
                         occurrence=placement.occurrence,
                         position=position,
+                        parent=placement.parent,
                         id=id,
                         metadata=version.metadata,
                         source_digest=version.source_digest,

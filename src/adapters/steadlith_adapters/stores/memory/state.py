@@ -1,7 +1,8 @@
 """One generation in memory: plain dictionaries, never changed once committed.
 
 1. A write works on copies; so every generation that was ever committed can still be read, and aborting is forgetting.
-2. Liveness is derived, not kept: an entry is live if and only if a placement of this generation names it.
+2. Liveness is derived, not kept: an entry is live if and only if it is embedded and a placement of this generation
+   names it.
 """
 
 from __future__ import annotations
@@ -44,8 +45,12 @@ class State:
             documents=dict(self.documents),
         )
 
-    def live(self) -> frozenset[Digest]:
+    def placed(self) -> frozenset[Digest]:
         """Entries that some placement uses."""
         return frozenset(
             placement.entry_hash for version in self.documents.values() for placement in version.placements
         )
+
+    def live(self) -> frozenset[Digest]:
+        """Entries that the arms search: placed and embedded."""
+        return frozenset(key for key in self.placed() if self.entries[key].embed)

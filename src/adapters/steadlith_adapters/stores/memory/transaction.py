@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.arguments import check_space, check_vector
+from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_space, check_vector
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.records import Head
 
@@ -59,12 +59,14 @@ class MemoryTransaction:
                 if row.entry_hash not in state.entries:
                     message = f"a vector for entry {row.entry_hash.short}, which was never put"
                     raise AdapterError(message)
+                check_embedded(row.entry_hash, embed=state.entries[row.entry_hash].embed)
                 state.vectors.setdefault(space, {})[row.entry_hash] = row
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""
         with self._writing() as state:
             self._touch(version.id)
+            check_parents(version)
             placements = []
             for placement in version.placements:
                 if placement.occurrence is None:
@@ -105,7 +107,7 @@ class MemoryTransaction:
         with self._writing() as state:
             ids = [placement.occurrence for version in state.documents.values() for placement in version.placements]
             _refuse_shared(ids)
-            missing = state.live() - state.entries.keys()
+            missing = state.placed() - state.entries.keys()
             if missing:
                 message = f"an occurrence is placed with entry {min(missing).short}, which was never put"
                 raise AdapterError(message)

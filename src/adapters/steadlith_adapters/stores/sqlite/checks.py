@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import generations, packing, vectors
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
 
 _ENTRIES_OF_VERSION = """
-    SELECT o.occurrence, e.entry_hash FROM occurrence o JOIN entry e ON e.entry = o.entry
+    SELECT o.occurrence, e.entry_hash, e.context_hash IS NOT NULL FROM occurrence o JOIN entry e ON e.entry = o.entry
     WHERE o.valid_from <= ?1 AND o.valid_to > ?1 AND o.document = ?2 AND o.occurrence IN ({})"""
 _VERSIONS = """
     SELECT d.source || ':' || d.path, v.document, v.valid_from, v.root, v.seal, v.metadata, v.occurrences,
-           v.leaves
+           v.leaves, v.parents
     FROM document_version v JOIN document d ON d.document = v.document"""
 _SPANS = """
     SELECT d.source || ':' || d.path, s.valid_from, s.source_digest, s.positions, s.seal, length(v.leaves)
@@ -41,7 +42,8 @@ _UNSPANNED = """
            WHERE s.document = v.document AND s.version = v.valid_from AND s.valid_to = v.valid_to) <> 1"""
 _WRONG_LIVENESS = f"""
     SELECT e.entry, e.entry_hash, e.live FROM entry e
-    WHERE e.live <> EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN})"""  # noqa: S608
+    WHERE e.live <> (e.context_hash IS NOT NULL
+                     AND EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN}))"""  # noqa: S608
 _UNINDEXED = "SELECT entry FROM entry WHERE live = 1 AND entry NOT IN (SELECT rowid FROM lexical)"
 _OVERINDEXED = "SELECT rowid FROM lexical WHERE rowid NOT IN (SELECT entry FROM entry WHERE live = 1)"
 _VECTORS = """
@@ -123,21 +125,25 @@ def _entries(session: Session) -> Iterator[str]:
     for name, text, title, headings, context in session.stream(sql):
         key = Digest(name)
         path = session.decode(read_headings, headings, f"headings of entry {key.short}")
-        if entry_hash(Digest(text), title, path, Digest(context)) != key:
+        if entry_hash(Digest(text), title, path, Digest(context) if context else None) != key:
             yield f"entry {key.short} does not match its hash"
 
 
 def _versions(session: Session) -> Iterator[str]:
-    for name, document, since, root, sealed, metadata, occurrences, leaves in session.stream(_VERSIONS):
+    for name, document, since, root, sealed, metadata, occurrences, leaves, above in session.stream(_VERSIONS):
         what = f"{name} as of generation {since}"
         ids = session.decode(packing.unpack_ids, occurrences, f"occurrences of {what}")
         chunks = session.decode(packing.unpack_digests, leaves, f"chunk hashes of {what}")
         fields = session.decode(read_metadata, metadata, f"metadata of {what}")
-        if document_root(chunks, fields) != root:
-            yield f"{what}: its root does not follow from its chunk hashes and metadata"
-        entries: dict[int, bytes] = dict(session.lookup(_ENTRIES_OF_VERSION, ids, since, document))
-        if packing.seal(occurrences, b"".join(entries.get(each, b"") for each in ids)) != sealed:
+        parents = session.decode(partial(packing.unpack_parents, count=len(chunks)), above, f"parents of {what}")
+        rows = session.lookup(_ENTRIES_OF_VERSION, ids, since, document)
+        entries: dict[int, tuple[bytes, int]] = {each: (entry, embed) for each, entry, embed in rows}
+        found = [entries.get(each, (b"", 1)) for each in ids]
+        if packing.seal(occurrences, b"".join(entry for entry, _ in found)) != sealed:
             yield f"{what}: its occurrences are not those that were committed"
+        topology = [(parent, bool(embed)) for parent, (_, embed) in zip(parents, found, strict=False)]
+        if len(found) != len(chunks) or document_root(chunks, fields, topology) != root:
+            yield f"{what}: its root does not follow from its chunks and metadata"
 
 
 def _spans(session: Session) -> Iterator[str]:

@@ -11,6 +11,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from steadlith_core import canon
+from steadlith_core.chunking import topology
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import AdapterError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ID_SIZE = 8
+PARENT_SIZE = 4
 SPAN = struct.Struct("<4I")
 SEAL_SIZE = 8
 
@@ -35,6 +37,24 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 def unpack_ids(data: bytes) -> tuple[int, ...]:
     """What `pack_ids` was given."""
     return struct.unpack(f"<{_count(data, ID_SIZE)}q", data)
+
+
+def pack_parents(parents: Sequence[int]) -> bytes:
+    """Positions of parents, 4 bytes each; nothing at all where no chunk has one."""
+    return struct.pack(f"<{len(parents)}i", *parents) if any(parent >= 0 for parent in parents) else b""
+
+
+def unpack_parents(data: bytes, count: int) -> tuple[int, ...]:
+    """What `pack_parents` was given, of `count` chunks."""
+    if not data:
+        return (-1,) * count
+    parents: tuple[int, ...] = struct.unpack(f"<{_count(data, PARENT_SIZE)}i", data)
+    if len(parents) != count:
+        message = f"{len(parents)} parents of {count} chunks"
+        raise ValueError(message)
+    if found := topology.problems(parents):
+        raise ValueError(found[0])
+    return parents
 
 
 def pack_digests(digests: Iterable[Digest]) -> bytes:

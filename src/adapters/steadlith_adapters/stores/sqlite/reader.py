@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,13 +42,13 @@ _DOCUMENTS = f"""
     JOIN span s ON s.document = v.document AND s.version = v.valid_from AND {_VISIBLE.format("s")}
     ORDER BY d.source, d.path"""  # noqa: S608
 _VERSION = f"""
-    SELECT d.source, d.path, v.metadata, s.source_digest, v.occurrences, v.leaves, s.positions
+    SELECT d.source, d.path, v.metadata, s.source_digest, v.occurrences, v.leaves, v.parents, s.positions
     FROM document d
     JOIN document_version v ON v.document = d.document AND {_VISIBLE.format("v")}
     JOIN span s ON s.document = v.document AND s.version = v.valid_from AND {_VISIBLE.format("s")}
     WHERE d.document = ?2"""  # noqa: S608
 _IDENTITIES = f"""
-    SELECT o.occurrence, e.entry_hash, t.text_hash
+    SELECT o.occurrence, e.entry_hash, t.text_hash, e.context_hash IS NOT NULL
     FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
     WHERE {_VISIBLE.format("o")} AND o.occurrence IN ({{}})"""  # noqa: S608
 # All occurrences of an entry in the first documents that hold it; which come first there, only their versions know.
@@ -65,7 +66,7 @@ _TEXTS = "SELECT text_hash, body FROM text WHERE text_hash IN ({})"
 
 
 class _Version(NamedTuple):
-    """A document as one generation shows it; the three sequences run in parallel.
+    """A document as one generation shows it; the four sequences run in parallel.
 
     `positions` leads from an occurrence to its place in them.
     """
@@ -75,6 +76,7 @@ class _Version(NamedTuple):
     source_digest: Digest
     occurrences: tuple[int, ...]
     leaves: tuple[Digest, ...]
+    parents: tuple[int, ...]
     spans: tuple[Span, ...]
     positions: Mapping[int, int]
 
@@ -123,15 +125,18 @@ class SqliteReader:
         if version is None:
             return ()
         identity = {
-            occurrence: (Digest(entry), Digest(text))
-            for occurrence, entry, text in session.lookup(_IDENTITIES, version.occurrences, self._generation)
+            occurrence: (Digest(text), Digest(entry), bool(embed))
+            for occurrence, entry, text, embed in session.lookup(_IDENTITIES, version.occurrences, self._generation)
         }
         missing = [occurrence for occurrence in version.occurrences if occurrence not in identity]
         if missing:
             raise INDEX.damaged(session.path, f"occurrence {missing[0]} of {id} is missing")
         return tuple(
-            RecordedChunk(occurrence, leaf, identity[occurrence][1], identity[occurrence][0], span)
-            for occurrence, leaf, span in zip(version.occurrences, version.leaves, version.spans, strict=True)
+            RecordedChunk(occurrence, leaf, text, entry, span, parent, embed)
+            for occurrence, leaf, parent, span in zip(
+                version.occurrences, version.leaves, version.parents, version.spans, strict=True
+            )
+            for text, entry, embed in (identity[occurrence],)
         )
 
     def entries(self, entry_hashes: Sequence[Digest]) -> Mapping[Digest, EntryRow]:
@@ -141,7 +146,7 @@ class SqliteReader:
         for entry, text, title, headings, context in session.lookup(_ENTRIES, entry_hashes):
             key = Digest(entry)
             path = session.decode(read_headings, headings, f"headings of entry {key.short}")
-            found[key] = EntryRow(key, Digest(text), title, path, Digest(context))
+            found[key] = EntryRow(key, Digest(text), title, path, Digest(context) if context else None)
         return found
 
     def texts(self, text_hashes: Sequence[Digest]) -> Mapping[Digest, str]:
@@ -257,6 +262,7 @@ class SqliteReader:
                 entry=entry,
                 occurrence=version.occurrences[position],
                 position=position,
+                parent=version.parents[position],
                 id=version.id,
                 metadata=version.metadata,
                 source_digest=version.source_digest,
@@ -273,15 +279,17 @@ class SqliteReader:
         row = session.one(_VERSION, self._generation, document)
         if row is None:
             return None
-        source, path, metadata, source_digest, occurrences, leaves, positions = row
+        source, path, metadata, source_digest, occurrences, leaves, parents, positions = row
         name = f"{source}:{path}"
         ids = session.decode(packing.unpack_ids, occurrences, f"occurrences of {name}")
+        unpack_parents = partial(packing.unpack_parents, count=len(ids))
         version = _Version(
             id=DocumentId(source, path),
             metadata=session.decode(read_metadata, metadata, f"metadata of {name}"),
             source_digest=Digest(source_digest),
             occurrences=ids,
             leaves=session.decode(packing.unpack_digests, leaves, f"chunk hashes of {name}"),
+            parents=session.decode(unpack_parents, parents, f"parents of {name}"),
             spans=session.decode(packing.unpack_spans, positions, f"spans of {name}"),
             positions={occurrence: position for position, occurrence in enumerate(ids)},
         )

@@ -12,7 +12,7 @@ from steadlith_adapters.sqlite.kind import FileKind
 from steadlith_core.errors import ForeignFile, LockHeld
 
 APPLICATION_ID = 0x53544C32  # "STL2"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PAGE_SIZE = 16_384
 OPEN = 2**63 - 1
 
@@ -44,13 +44,14 @@ CREATE = (
     """CREATE TABLE document(
         document INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, UNIQUE (source, path)
     ) STRICT""",
-    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order;
-    # seal: over the ids and the entry hashes they stand for.
+    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
+    # parent's position, -1 without one, and no bytes at all where no chunk has one; seal: over the ids and the entry
+    # hashes they stand for (the root is over leaves and parents).
     # Clustered by document: an edit closes one row and opens its neighbour, on one page.
     """CREATE TABLE document_version(
         document INTEGER NOT NULL REFERENCES document(document),
         valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL, root BLOB NOT NULL, seal BLOB NOT NULL,
-        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL,
+        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL, parents BLOB NOT NULL,
         PRIMARY KEY (document, valid_from)
     ) STRICT, WITHOUT ROWID""",
     # version: the valid_from of its document version; positions: four u32 a chunk (start, end, first and last line).
@@ -62,11 +63,12 @@ CREATE = (
         FOREIGN KEY (document, version) REFERENCES document_version(document, valid_from)
     ) STRICT, WITHOUT ROWID""",
     "CREATE TABLE text(text INTEGER PRIMARY KEY, text_hash BLOB NOT NULL UNIQUE, body TEXT NOT NULL) STRICT",
+    # context_hash: NULL if it is not embedded, and so never live
     # live: at least one open occurrence uses it; then it has a lexical row and its vectors are searched
     """CREATE TABLE entry(
         entry INTEGER PRIMARY KEY, entry_hash BLOB NOT NULL UNIQUE,
         text INTEGER NOT NULL REFERENCES text(text), title TEXT NOT NULL, headings BLOB NOT NULL,
-        context_hash BLOB NOT NULL, live INTEGER NOT NULL DEFAULT 0
+        context_hash BLOB, live INTEGER NOT NULL DEFAULT 0
     ) STRICT""",
     # one id may have many rows over time (a relocation closes one and opens another), at most one of them open
     """CREATE TABLE occurrence(

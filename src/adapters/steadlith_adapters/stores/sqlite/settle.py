@@ -3,7 +3,8 @@
 1. An occurrence whose closed version lets it go, and that no new version claims, is closed.
 2. A claimed id whose document and entry are as they were keeps its row; otherwise its row is closed and one with the
    same id is opened. An id has at most one open row.
-3. An entry is live if and only if an open occurrence uses it; its lexical row and its vectors' `live` follow.
+3. An entry is live if and only if it is embedded and an open occurrence uses it; its lexical row and its vectors'
+   `live` follow.
 
 The work is set-based over temporary tables, so that memory does not grow with the size of a commit.
 """
@@ -68,7 +69,8 @@ _TOUCHED_BY_OPENING = """
 _FLIPPED = f"""
     INSERT INTO flipped
     SELECT e.entry, 1 - e.live FROM touched t CROSS JOIN entry e ON e.entry = t.entry
-    WHERE e.live <> EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = t.entry AND o.valid_to = {OPEN})"""  # noqa: S608
+    WHERE e.context_hash IS NOT NULL
+    AND e.live <> EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = t.entry AND o.valid_to = {OPEN})"""  # noqa: S608
 _FLIPPED_ROWS = """
     SELECT f.entry, f.live, e.title, e.headings, t.body
     FROM flipped f CROSS JOIN entry e ON e.entry = f.entry JOIN text t ON t.text = e.text ORDER BY f.entry"""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.arguments import check_vector
+from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_vector
 from steadlith_adapters.stores.sqlite import connection, generations, settle, vectors, versions
 from steadlith_core import canon
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError, UsageError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, VectorRow
+
+_FIND_ENTRY = "SELECT entry, live, context_hash IS NOT NULL FROM entry WHERE entry_hash = ?"
 
 
 class SqliteTransaction:
@@ -97,10 +99,11 @@ class SqliteTransaction:
             table: SpaceTable | None = None
             for row in rows:
                 check_vector(space, row)
-                entry = session.one("SELECT entry, live FROM entry WHERE entry_hash = ?", row.entry_hash)
+                entry = session.one(_FIND_ENTRY, row.entry_hash)
                 if entry is None:
                     message = f"a vector for entry {row.entry_hash.short}, which was never put"
                     raise AdapterError(message)
+                check_embedded(row.entry_hash, embed=bool(entry[2]))
                 if table is None:
                     table = vectors.find(session, space) or vectors.create(session, space)
                     session.load_vectors()
@@ -110,6 +113,7 @@ class SqliteTransaction:
         """See `Transaction.put_document`."""
         with self._writing() as session:
             self._touch(version.id)
+            check_parents(version)
             self._uncount(versions.close(session, version.id, self._generation))
             ids = [self._occurrence(placement.occurrence) for placement in version.placements]
             versions.open(session, version, ids, self._generation)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from steadlith_core.rows import DocumentVersion
 
 _INSERT_VERSION = """
-    INSERT INTO document_version(document, valid_from, valid_to, root, seal, metadata, occurrences, leaves)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+    INSERT INTO document_version(document, valid_from, valid_to, root, seal, metadata, occurrences, leaves, parents)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _INSERT_SPAN = """
     INSERT INTO span(document, version, valid_from, valid_to, source_digest, seal, positions)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
@@ -75,6 +75,7 @@ def open(session: Session, version: DocumentVersion, ids: Sequence[int], generat
         canon.encode(version.metadata),
         packed,
         packing.pack_digests(placement.chunk_hash for placement in version.placements),
+        packing.pack_parents([placement.parent for placement in version.placements]),
     )
     spans = [placement.span for placement in version.placements]
     _open_span(session, _Version(document, generation), version.source_digest, spans, generation)
