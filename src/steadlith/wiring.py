@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Any
 
+from steadlith_core.chunking.router import RouterFactory
 from steadlith_core.errors import AdapterError, ConfigError
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def chunker(name: str, settings: Settings, *, root: str, key: str = "chunking.po
     settings = dict(settings)
     tokenizer = settings.pop("tokenizer", None)
     factory = chunker_factory(name, key)
-    if hasattr(factory, "knowing"):  # a router's own table names policies
-        factory = factory.knowing(lambda name: _Policy(name, root))
+    if isinstance(factory, RouterFactory):  # its own table names policies, and these may be anybody's
+        factory = RouterFactory(lambda name: _Policy(name, root))
     policy = factory.build(settings)
     if tokenizer is None:
         return policy

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from steadlith_core.chunking.parts import Level
+from steadlith_core.chunking.walks import table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
     Truths = npt.NDArray[np.bool_]
 
 NUMBER = re.compile(rb"[0-9]{1,9}[.)](?=[ \t]|\Z)")
-
-
-def table(members: bytes) -> Truths:
-    """Which bytes are among `members`: 256 truths."""
-    found = np.zeros(256, dtype=np.bool_)
-    found[list(members)] = True
-    return found
 
 
 IS_BULLET = table(b"-*+")

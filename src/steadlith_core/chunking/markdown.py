@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadlith_core.chunking.items import IS_DIGIT, NUMBER, items, table
+from steadlith_core.chunking.items import IS_DIGIT, NUMBER, items
 from steadlith_core.chunking.parts import TITLE_LIMIT, BlockKind, Outline
+from steadlith_core.chunking.walks import table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -213,12 +214,11 @@ def _closing_fences(data: bytes, lines: Lines, fences: Integers) -> dict[int, _F
     found = {ord("`"): _Fences(), ord("~"): _Fences()}
     documents = np.searchsorted(lines.bounds, fences, "right")
     rows = (documents, fences, lines.start[fences], lines.end[fences])
-    last = 0
+    last, longest = -1, dict.fromkeys(found, 0)
     # Backwards, as the longest are counted from the end of each document.
     for document, line, start, end in zip(*(row[::-1].tolist() for row in rows), strict=True):
         if document != last:
-            longest = dict.fromkeys(found, 0)
-            last = document
+            last, longest = document, dict.fromkeys(found, 0)
         if match := CLOSING_FENCE.fullmatch(data, start, end):
             char, size = data[match.start(1)], match.end(1) - match.start(1)
             longest[char] = max(longest[char], size)

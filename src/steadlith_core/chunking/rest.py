@@ -14,7 +14,7 @@ import numpy as np
 
 from steadlith_core.chunking.keys import Peaks, keys
 from steadlith_core.chunking.parts import Level
-from steadlith_core.chunking.scan import permitted
+from steadlith_core.chunking.walks import permitted
 from steadlith_core.text.canonical import WHITE_SPACE, trim
 
 if TYPE_CHECKING:

@@ -108,10 +108,6 @@ class RouterFactory:
             raise ConfigError(f"kinds is empty: name a policy for {DEFAULT}, or for each of {', '.join(Format)}")
         return RouterChunker(routes)
 
-    def knowing(self, find: Callable[[str], ChunkerFactory]) -> RouterFactory:
-        """The same with another look-up: the engine's knows every installed policy."""
-        return RouterFactory(find)
-
     def _route(self, kind: str, settings: object) -> Chunker:
         if kind not in KINDS:
             raise ConfigError(f"kinds.{kind}: no such kind; there are {', '.join(KINDS)}")

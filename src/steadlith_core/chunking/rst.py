@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadlith_core.chunking.items import IS_DIGIT, items, table
+from steadlith_core.chunking.items import IS_DIGIT, items
 from steadlith_core.chunking.parts import TITLE_LIMIT, BlockKind, Level, Outline
+from steadlith_core.chunking.walks import table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

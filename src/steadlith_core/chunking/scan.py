@@ -11,14 +11,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from steadlith_core.chunking.arena import PAD
-from steadlith_core.text.canonical import is_boundary
+from steadlith_core.chunking.walks import IS_SPACE, permitted, skip, solid, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,36 +39,14 @@ CLOSERS = 7
 SMALL = 1 << 23
 """Bytes whose weights, 255 at most, add up to less than 2^31. In 32 bits they are summed in a tenth of the time."""
 
-STEPS = 64
-"""Steps that a search takes for many places at once, before those that are left are searched one by one."""
-
 LINE_FEED = 0x0A
-FIRST_WIDE = 0xE0
-"""From this first byte on a code point has three bytes or more."""
-
-_ALWAYS_BOUNDARIES = bytes(range(0xCC)) + bytes(range(0xE4, 0xEA))
-"""First bytes of code points that may all be cut before: below U+0300, and ideographs from U+4000 to U+9FFF."""
-
 _QUOTES = "\u2019\u201d"
 _WIDE_STOPS = "\u3002\uff01\uff1f"
 _WIDE_CLOSERS = "\u300b\u300d\u300f\u3011\uff09" + _QUOTES
 _CLOSING = b"\"')]}*_"
-_INLINE_SPACE = b" \t\v\f"
-_EIGHT_SPACES = np.uint64(0x2020202020202020)
-_SOLID = re.compile(rb"[^ \t\v\f]")
-
-
-def _table(members: bytes) -> Truths:
-    table = np.zeros(256, dtype=np.bool_)
-    table[list(members)] = True
-    return table
-
-
-_IS_CLOSING = _table(_CLOSING)
-_IS_SPACE = _table(_INLINE_SPACE)
-_IS_NOTHING = _table(b"")
-_IS_RARE = ~_table(_ALWAYS_BOUNDARIES)
-_MAY_FOLLOW_STOP = _table(_CLOSING + _INLINE_SPACE + b"\n" + _QUOTES.encode()[:1])
+_IS_CLOSING = table(_CLOSING)
+_IS_NOTHING = table(b"")
+_MAY_FOLLOW_STOP = table(_CLOSING + b" \t\v\f\n" + _QUOTES.encode()[:1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +90,8 @@ def scan(arena: Arena) -> tuple[Lines, Sentences]:
     blocks = list(_blocks(data))
     # One array for all blocks: the system takes longer to clear the pages of a new one than numpy to fill it.
     longest = max(end - start for start, end in blocks)
-    scratch = np.zeros(longest + 1, dtype=np.int32 if longest < SMALL else np.int64)
+    width: type[np.signedinteger] = np.int32 if longest < SMALL else np.int64
+    scratch: npt.NDArray[np.signedinteger] = np.zeros(longest + 1, dtype=width)
     for start, end in blocks:
         block = _Block(arena, array, start, end, weight, scratch)
         fields = block.lines(document_ends)
@@ -133,27 +111,6 @@ def scan(arena: Arena) -> tuple[Lines, Sentences]:
         Lines(line_start, line_end, first, fresh, after_sentence, weight_start, weight_end, bounds),
         Sentences(*sentences),
     )
-
-
-def permitted(array: Bytes, positions: Integers) -> Truths:
-    """Where a cut may fall before the code point that starts at each position."""
-    allowed = np.ones(len(positions), dtype=np.bool_)
-    rare = np.flatnonzero(_IS_RARE.take(array.take(positions)))
-    if len(rare):
-        codes, which = np.unique(_code_points(array, positions[rare]), return_inverse=True)
-        allowed[rare] = np.array([is_boundary(chr(code)) for code in codes.tolist()])[which]
-    return allowed
-
-
-def _code_points(array: Bytes, positions: Integers) -> npt.NDArray[np.int32]:
-    """Code points of more than one byte that start at the positions."""
-    lead, *rest = (array[positions + index].astype(np.int32) for index in range(4))
-    second, third, fourth = (byte & 0x3F for byte in rest)
-    two = (lead & 0x1F) << 6 | second
-    three = (lead & 0x0F) << 12 | second << 6 | third
-    four = (lead & 0x07) << 18 | second << 12 | third << 6 | fourth
-    codes: npt.NDArray[np.int32] = np.where(lead < 0xE0, two, np.where(lead < 0xF0, three, four))
-    return codes
 
 
 def _blocks(data: bytes) -> Iterator[tuple[int, int]]:
@@ -218,17 +175,17 @@ class _Block:
         array = self.array
         stop = np.flatnonzero((self.bytes == 0x2E) | (self.bytes == 0x21) | (self.bytes == 0x3F)) + self.base
         stop = stop[_MAY_FOLLOW_STOP.take(array.take(stop + 1))]
-        end = _skip(array, stop + 1, _IS_CLOSING, "" if self.is_ascii else _QUOTES)
+        end = skip(array, stop + 1, CLOSERS, _IS_CLOSING, "" if self.is_ascii else _QUOTES)
         closed = end[array.take(end) == LINE_FEED]
-        spaced = np.flatnonzero(_IS_SPACE.take(array.take(end)))
+        spaced = np.flatnonzero(IS_SPACE.take(array.take(end)))
         stop, end = stop.take(spaced), end.take(spaced)
-        start = _solid(array, end)
+        start = solid(array, end)
         wide = self._wide_stops()
         if not len(wide):
             return closed, start, end, stop
-        wide_end = _skip(array, wide + 3, _IS_NOTHING, _WIDE_CLOSERS)
-        wide_start = _solid(array, wide_end)
-        behind = _skip(array, wide + 3, _IS_CLOSING, _WIDE_CLOSERS)
+        wide_end = skip(array, wide + 3, CLOSERS, _IS_NOTHING, _WIDE_CLOSERS)
+        wide_start = solid(array, wide_end)
+        behind = skip(array, wide + 3, CLOSERS, _IS_CLOSING, _WIDE_CLOSERS)
         closed = np.sort(np.concatenate((closed, behind[array.take(behind) == LINE_FEED])))
         within = np.flatnonzero(array.take(wide_start) != LINE_FEED)
         stop = np.concatenate((stop, wide.take(within)))
@@ -246,61 +203,16 @@ class _Block:
         maybe |= (second == 0xBC) & ((third == 0x81) | (third == 0x9F))
         stops = np.flatnonzero(maybe)
         lead = self.bytes.take(stops)
-        return stops[lead == np.where(second.take(stops) == 0x80, 0xE3, 0xEF)] + self.base
-
-
-def _skip(array: Bytes, positions: Integers, table: Truths, wide: str) -> Integers:
-    """Behind at most `CLOSERS` characters that are in a table of bytes or in `wide`, which have three bytes each."""
-    at = positions.copy()
-    live = np.arange(len(at))
-    for _ in range(CLOSERS):
-        here = at.take(live)
-        step = table.take(array.take(here)).astype(np.int64)
-        if wide:
-            step += 3 * _is_one_of(array, here, wide)
-        moved = np.flatnonzero(step)
-        if not len(moved):
-            break
-        live = live.take(moved)
-        at[live] += step.take(moved)
-    return at
-
-
-def _is_one_of(array: Bytes, positions: Integers, wide: str) -> Truths:
-    found = np.zeros(len(positions), dtype=np.bool_)
-    maybe = np.flatnonzero(array.take(positions) >= FIRST_WIDE)
-    if len(maybe):
-        lead, second, third = (array.take(positions[maybe] + index).astype(np.int32) for index in range(3))
-        codes = lead << 16 | second << 8 | third
-        for char in wide:
-            found[maybe] |= codes == int.from_bytes(char.encode())
-    return found
+        found: Integers = stops[lead == np.where(second.take(stops) == 0x80, 0xE3, 0xEF)]
+        return found + self.base
 
 
 def _indented(array: Bytes, line_start: Integers) -> Integers:
     """Where the indentation of each line is over."""
     first = line_start.copy()
-    indented = np.flatnonzero(_IS_SPACE.take(array.take(line_start)))
-    first[indented] = _solid(array, line_start.take(indented))
+    indented = np.flatnonzero(IS_SPACE.take(array.take(line_start)))
+    first[indented] = solid(array, line_start.take(indented))
     return first
-
-
-def _solid(array: Bytes, positions: Integers) -> Integers:
-    """The first byte at or after each position that is no white space within a line."""
-    at = positions.copy()
-    words = np.ndarray((len(array) - 7,), np.dtype("<u8"), array, strides=(1,))
-    live = np.arange(len(at))
-    for _ in range(STEPS):
-        here = at.take(live)
-        inside = np.flatnonzero(_IS_SPACE.take(array.take(here)))
-        if not len(inside):
-            return at
-        live, here = live.take(inside), here.take(inside)
-        at[live] = here + np.where(words[here] == _EIGHT_SPACES, 8, 1)
-    for index in live.tolist():
-        match = _SOLID.search(array.data, int(at[index]))
-        at[index] = match.start() if match else len(array)
-    return at
 
 
 def _contains(members: Integers, values: Integers) -> Truths:

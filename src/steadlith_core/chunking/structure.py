@@ -17,7 +17,8 @@ from steadlith_core.chunking.markdown import markdown
 from steadlith_core.chunking.parts import NOWHERE, Level
 from steadlith_core.chunking.plain import code, prose
 from steadlith_core.chunking.rst import rst
-from steadlith_core.chunking.scan import permitted, scan
+from steadlith_core.chunking.scan import scan
+from steadlith_core.chunking.walks import permitted
 from steadlith_core.records import Format
 
 if TYPE_CHECKING:

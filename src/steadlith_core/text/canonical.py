@@ -167,9 +167,7 @@ def _is_ragged(content: bytes) -> bool:
     raw = np.frombuffer(content, dtype=np.uint8)
     before = raw.take((raw[1:] == 10).nonzero()[0])
     # Before a line feed stands a line feed, a byte above the space, or, in few texts, what has to be looked at.
-    return bool(((before < 33) & (before != 10)).any()) and any(
-        bytes((space, 10)) in content for space in INLINE_SPACE
-    )
+    return bool(((before < 33) & (before != 10)).any()) and any(bytes((space, 10)) in content for space in INLINE_SPACE)
 
 
 class _Composed(NamedTuple):
