@@ -55,7 +55,7 @@ def test_json_has_every_fact_of_every_chunk(cli, ships):
     assert [chunk["index"] for chunk in ship["chunks"]] == list(range(len(ship["chunks"])))
     for chunk in ship["chunks"]:
         assert chunk.keys() == {
-            *("index", "span", "bytes", "tokens", "level", "level_name", "headings"),
+            *("index", "span", "bytes", "tokens", "level", "level_name", "height", "headings"),
             *("text_hash", "chunk_hash", "parent", "embed"),
         }
         Digest.parse(chunk["text_hash"])

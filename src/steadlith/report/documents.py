@@ -144,6 +144,7 @@ def _chunk(index: int, named: Named, *, texts: bool) -> dict[str, Any]:
         "tokens": chunk.tokens,
         "level": chunk.level,
         "level_name": level_name(chunk.level),
+        "height": chunk.height,
         "headings": list(chunk.headings),
         "text_hash": str(named.text_hash),
         "chunk_hash": str(named.chunk_hash),
