@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import FindingKind, Span
+from steadlith_core.text import canonical as canonical_module
 from steadlith_core.text.canonical import CanonicalText, canonicalise, fragment, is_boundary, trim
 
 BOM = "\ufeff"
@@ -115,6 +116,17 @@ def test_lines_are_normalised_alike_alone_and_together(one, other):
     together = canonicalise(f"{one}.\n{other}".encode()).text
     # A BOM in front is the one that is dropped, so that what follows it stays.
     assert together == canonicalise(f"{one}.".encode()).text + "\n" + canonicalise(f"{BOM}{other}".encode()).text
+
+
+@settings(max_examples=150)
+@given(TEXTS, st.integers(1, 20))
+def test_a_text_read_in_stretches_is_the_same_text(source, stretch):
+    content = source.encode()
+    whole = canonicalise(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canonical_module, "_STRETCH", stretch)
+        patch.setattr(canonical_module, "LONG", 0)
+        assert canonicalise(content) == whole
 
 
 @pytest.mark.parametrize(
