@@ -29,7 +29,7 @@ check: $(VENV)/.check  ## Lints, types, layer contracts, documentation, golden v
 wheel: $(VENV)/.test  ## Build the wheel and use it in a clean environment
 	$(BIN)/python scripts/wheel_check.py
 
-bench: $(VENV)/.demo  ## Measure; writes docs/benchmarks.md
+bench: $(VENV)/.bench  ## Measure; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
 
 format: $(VENV)/.check  ## Format and fix what can be fixed
@@ -51,6 +51,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml conformance/pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[use]" -e conformance --group test
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --group bench
 	@touch $@
 
 $(VENV)/.check: pyproject.toml | $(VENV)/.test

@@ -10,24 +10,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 
-from sybil import Sybil
+from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser
 from sybil.parsers.rest import DocTestParser
 
 ROOT = Path(__file__).parent
 
 
-def commands(block):
+def commands(block: str) -> Iterator[tuple[str, str]]:
     """(command, expected output) pairs of a console block."""
     for piece in ("\n" + block).split("\n$ ")[1:]:
         command, _, expected = piece.partition("\n")
         yield command, expected.rstrip("\n")
 
 
-def run(command, folder):
+def run(command: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 -- the documentation is written for a shell
@@ -41,7 +42,7 @@ def run(command, folder):
     return done.stdout.rstrip("\n") + (f"\n[exit {done.returncode}]" if done.returncode else "")
 
 
-def evaluate_console(example):
+def evaluate_console(example: Example) -> str | None:
     for command, expected in commands(example.parsed):
         printed = run(command, example.namespace["folder"])
         if not OutputChecker().check_output(expected + "\n", printed.strip("\n") + "\n", ELLIPSIS):
@@ -49,7 +50,7 @@ def evaluate_console(example):
     return None
 
 
-def evaluate_python(example):
+def evaluate_python(example: Example) -> str | None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", example.parsed],
         cwd=example.namespace["folder"],
@@ -60,12 +61,12 @@ def evaluate_python(example):
     return done.stderr or None
 
 
-def setup(namespace):
+def setup(namespace: dict[str, Path]) -> None:
     namespace["folder"] = Path(tempfile.mkdtemp()) / "work"
     shutil.copytree(ROOT / "docs" / "examples", namespace["folder"])
 
 
-def teardown(namespace):
+def teardown(namespace: dict[str, Path]) -> None:
     shutil.rmtree(namespace["folder"].parent)
 
 

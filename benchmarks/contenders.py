@@ -26,7 +26,7 @@ dimensions = 256
 
 PEER_CONFIG = """\
 [sources]
-include = ["docs/**/*.md", "docs/**/*.rst"]
+include = ["docs/**/*.md", "docs/**/*.rst", "docs/**/*.txt"]
 
 [embedding]
 provider = "hash"

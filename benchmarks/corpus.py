@@ -1,5 +1,6 @@
 """The documents: real ones where the bundles of the shared data are, else made up, and then the report says so."""
 
+import gzip
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -8,12 +9,15 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from places import HISTORY, WORK
+import histories
+from places import CACHE, HISTORY, WORK
 
 BUNDLES = {
     "fastapi-docs": "FastAPI's English documentation, Markdown",
     "peps-commits": "Python Enhancement Proposals, reStructuredText",
 }
+MANUALS = ("manpages-ja", "manpages-zh")
+CJK = ("fastapi-docs-ja", "fastapi-docs-zh")
 SYNTHETIC_DOCUMENTS = 300
 SYNTHETIC_BYTES = 12_000
 
@@ -42,21 +46,83 @@ def clone(name: str) -> Path | None:
     if not bundle.exists():
         return None
     if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "clone", "--quiet", "--branch", "replay", bundle, folder], check=True)
     return folder
+
+
+def latest(name: str) -> Corpus | None:
+    """The last snapshot of a bundle."""
+    cloned, folder = clone(name), WORK / "corpora" / name
+    if cloned is None:
+        return None
+    if not folder.exists():
+        shutil.copytree(cloned, folder, ignore=shutil.ignore_patterns(".git"))
+    return Corpus(name, BUNDLES.get(name, name), folder)
+
+
+def english(*, quick: bool) -> Corpus | None:
+    """Both English corpora as one; a quick run takes the smaller alone."""
+    found = [one for name in list(BUNDLES)[: 1 if quick else None] if (one := latest(name))]
+    if not found:
+        return None
+    folder = WORK / "corpora" / "english"
+    for one in found:
+        shutil.copytree(one.folder, folder / one.name, dirs_exist_ok=True)
+    return Corpus("english", " and ".join(one.what for one in found), folder)
+
+
+def cjk(*, quick: bool) -> Corpus | None:
+    """Every version of the Japanese and Chinese documents in any snapshot as a document of its own."""
+    folder = WORK / "corpora" / "cjk"
+    for name in CJK[: 1 if quick else None]:
+        cloned = clone(name)
+        if cloned is None:
+            return None
+        for path, content in histories.snapshots(cloned).items():
+            place = folder / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+    return Corpus("cjk", "FastAPI's Japanese and Chinese documentation, every version of 15 snapshots", folder)
+
+
+def manuals(*, quick: bool) -> Corpus | None:
+    """Debian's Chinese and Japanese manual pages as plain text, where Debian's packages can be had."""
+    if quick or not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        return None
+    packages, folder = CACHE / "debian", WORK / "corpora" / "manuals"
+    packages.mkdir(parents=True, exist_ok=True)
+    for name in MANUALS:
+        if not list(packages.glob(f"{name}_*.deb")):
+            done = subprocess.run(["apt-get", "download", name], cwd=packages, check=False, capture_output=True)
+            if done.returncode:
+                print(f"  left out: {name} cannot be downloaded")
+                return None
+        (package,) = packages.glob(f"{name}_*.deb")
+        (WORK / "unpacked").mkdir(exist_ok=True)
+        subprocess.run(["dpkg-deb", "-x", package, WORK / "unpacked" / name], check=True)
+        for number, page in enumerate(sorted((WORK / "unpacked" / name).rglob("*.gz"))):
+            if page.is_symlink():
+                continue
+            place = folder / name / f"{page.stem}.{number}.txt"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            content = gzip.decompress(page.read_bytes())
+            try:
+                content.decode()
+            except UnicodeDecodeError:  # a few pages are in an older encoding
+                continue
+            place.write_bytes(content)
+    return Corpus("cjk-manuals", "Debian's Chinese and Japanese manual pages as plain text", folder)
 
 
 def corpora(*, quick: bool) -> list[Corpus]:
     """The corpora that are here, the smaller first."""
     found: list[Corpus] = []
-    for name, what in BUNDLES.items():
+    for name in BUNDLES:
         if quick and found:
             break
-        cloned = clone(name)
-        if cloned:
-            folder = WORK / "corpora" / name
-            shutil.copytree(cloned, folder, ignore=shutil.ignore_patterns(".git"))
-            found.append(Corpus(name, what, folder))
+        if one := latest(name):
+            found.append(one)
     return found or [_synthetic()]
 
 

@@ -2,26 +2,19 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from steadlith_adapters.sources.filesystem.formats import Formats
-from steadlith_core.chunking.structural import FACTORY
-from steadlith_core.text import frontmatter
-from steadlith_core.text.canonical import canonicalise
+import cutting
 
 stream, least, most = sys.argv[1:]
-chunker = FACTORY.build({"min_tokens": int(least), "max_tokens": int(most)})
-formats = Formats()
+chunker = cutting.policy(int(least), int(most))
 first: set[str] = set()
 later: set[str] = set()
 with Path(stream).open(encoding="utf-8") as lines:
     for line in lines:
         is_first, path, content = json.loads(line)
-        how = formats.of(path)
-        text = canonicalise(content.encode())
-        chunks, _ = chunker.cut(replace(text, body=frontmatter.read(text, how, ()).end), how)
-        (first if is_first else later).update(chunk.text for chunk in chunks)
+        document = cutting.cut(chunker, path, content.encode())
+        (first if is_first else later).update(chunk.text for chunk in document.chunks)
 
 embedded = [len(text.encode()) for text in later - first]
 sizes = [len(text.encode()) for text in first]

@@ -103,8 +103,10 @@ class Outline:
     def __init__(self, levels: npt.NDArray[np.int8], prose: npt.NDArray[np.int64]) -> None:
         self.levels = levels
         self.prose = prose
-        self.headings: list[Heading] = []
-        self.blocks: list[Block] = []
+        # Tuples of the fields of `Heading` and `Block`: most are never looked at again, and a record takes six times as
+        # long to make.
+        self._headings: list[tuple[int, int, int, str, bool]] = []
+        self._blocks: list[tuple[int, int, BlockKind]] = []
         self.resume = 0
         """The first line behind the last part."""
         self._level_behind = 0
@@ -112,6 +114,7 @@ class Outline:
         self._first = self._last = 0
         self._chain = 0
         self._starts: list[int] = []
+        self._ends: list[int] = []
         self._strengths: list[int] = []
         self._inside: list[int] = []
         self._behind: list[int] = []
@@ -138,8 +141,9 @@ class Outline:
             level = _SOFT
         else:
             self._chain = len(strengths)
-        self.headings.append(Heading(line, behind, rank, title, chained))
+        self._headings.append((line, behind, rank, title, chained))
         self._starts.append(line)
+        self._ends.append(behind)
         strengths.append(level)
         self.resume, self._level_behind = behind, _SOFT
 
@@ -147,7 +151,8 @@ class Outline:
         """Lines [line, behind) are a block that may be cut at the lines `inside`."""
         self._strengths.append(self._settle(line) or _FRESH)
         self._starts.append(line)
-        self.blocks.append(Block(line, behind, kind))
+        self._ends.append(behind)
+        self._blocks.append((line, behind, kind))
         self._inside += inside
         self.resume, self._level_behind = behind, _FRESH
 
@@ -158,8 +163,7 @@ class Outline:
             return
         edges = np.zeros(len(self.levels) + 1, dtype=np.int8)
         edges[self._starts] += 1
-        for parts in (self.headings, self.blocks):
-            edges[[part.behind for part in parts]] -= 1
+        edges[self._ends] -= 1
         covered = np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)
         self.levels[covered] = NOWHERE
         self.prose[covered] = NO_PROSE
@@ -167,13 +171,28 @@ class Outline:
         self.levels[self._starts] = self._strengths
         self.levels[self._behind] = self._levels_behind
 
+    @property
+    def headings(self) -> list[Heading]:
+        """All headings, in order."""
+        return [Heading._make(heading) for heading in self._headings]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All blocks, in order."""
+        return [Block._make(block) for block in self._blocks]
+
     def headings_of(self, first: int, last: int) -> list[Heading]:
         """The headings in lines [first, last); O(log headings) besides the answer."""
-        return self.headings[bisect_left(self.headings, (first,)) : bisect_left(self.headings, (last,))]
+        found = self._headings[bisect_left(self._headings, (first,)) : bisect_left(self._headings, (last,))]
+        return [Heading._make(heading) for heading in found]
 
     def title(self, first: int, last: int) -> str:
         """The first title in lines [first, last), else empty."""
-        return next((heading.title for heading in self.headings_of(first, last) if heading.title), "")
+        for index in range(bisect_left(self._headings, (first,)), len(self._headings)):
+            line, _, _, title, _ = self._headings[index]
+            if title or line >= last:
+                return title if line < last else ""
+        return ""
 
     def _settle(self, line: int) -> int:
         """Lines from `resume` to `line` are ordinary. The level of one at `line`, if it is directly behind a part."""
