@@ -12,6 +12,8 @@ from pathlib import Path
 
 from places import CACHE, INSIDE, PEER_ENVIRONMENT, WORK
 
+from steadlith_core.chunking.structural import MAX_TOKENS, MIN_TOKENS
+
 PEER_VERSION = "1.0.1"
 STATE = ".steadlith"
 
@@ -32,6 +34,10 @@ include = ["docs/**/*.md", "docs/**/*.rst", "docs/**/*.txt"]
 provider = "hash"
 dimensions = 256
 """
+
+
+DEFAULT_SIZES = (MIN_TOKENS, MAX_TOKENS)
+"""Of our default policy, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)

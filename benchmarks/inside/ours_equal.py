@@ -10,9 +10,10 @@ from pathlib import Path
 
 import cutting
 
+from steadlith_core.chunking.structural import MAX_TOKENS, MIN_TOKENS
+
 TOLERANCE = 0.005
 STEPS = 12
-MIN_TOKENS, MAX_TOKENS = 192, 512
 
 stream, wanted = sys.argv[1:]
 target = float(wanted)

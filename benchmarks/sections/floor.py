@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import histories
-from contenders import OURS
+from contenders import DEFAULT_SIZES, OURS
 from corpus import clone
 from places import ROOT, WORK
 from process import answer
 from tables import ABSENT, Verdict, table
 
-SIZES = ((192, 512), (360, 960))
+SIZES = (DEFAULT_SIZES, (360, 960))
 BAR, BEYOND = 0.05, 0.03
 
 

@@ -18,13 +18,13 @@ from statistics import mean, stdev
 from typing import Any
 
 import corpus
-from contenders import OURS
+from contenders import DEFAULT_SIZES, OURS
 from places import VECTORS, WORK
 from process import answer, run
 from tables import ABSENT, Verdict, table
 
-SIZES = ((128, 384), (192, 512), (256, 640), (160, 512), (160, 480))
-DEFAULT = SIZES.index((192, 512))
+SIZES = ((128, 384), (192, 512), (256, 640), DEFAULT_SIZES)
+DEFAULT = SIZES.index(DEFAULT_SIZES)
 FORMATS = {"fastapi-docs": "markdown", "peps-commits": "rst"}
 QUESTIONS, DOCUMENTS = 400, 200
 SAMPLES, SEED = 1000, 1

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import histories
-from contenders import OURS, PEER
+from contenders import DEFAULT_SIZES, OURS, PEER
 from corpus import clone
 from places import ROOT, WORK
 from process import answer, run
 from tables import ABSENT, Verdict, table
 
-DEFAULTS = (192, 512)
+DEFAULTS = DEFAULT_SIZES
 EQUAL = 0.03
 """How far means may be apart to count as equal."""
 

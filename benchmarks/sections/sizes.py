@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import corpus
-from contenders import OURS
+from contenders import DEFAULT_SIZES, OURS
 from places import WORK
 from process import answer
 from tables import ABSENT, Verdict, percent, table
 
 NAMES = (*corpus.BUNDLES, *corpus.CJK)
-SIZES = (192, 512)
+SIZES = DEFAULT_SIZES
 BAR = 0.02
 
 

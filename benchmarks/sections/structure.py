@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import corpus
-from contenders import OURS
+from contenders import DEFAULT_SIZES, OURS
 from places import WORK
 from process import answer
 from tables import ABSENT, Verdict, percent, table
 
 LANGUAGES = {"fastapi-docs": "en", "fastapi-docs-ja": "ja", "fastapi-docs-zh": "zh"}
-SIZES = ((192, 512), (128, 384), (24, 64))
+SIZES = (DEFAULT_SIZES, (128, 384), (24, 64))
 DEFAULT, FORCED = SIZES[0], SIZES[-1]
 HEADINGS, SENTENCES = 0.995, 0.01
 

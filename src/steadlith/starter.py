@@ -29,8 +29,8 @@ path = {path}
 
 [chunking]
 policy = "structural"           # cuts at headings, paragraphs and sentences, never by counting from the start
-min_tokens = 192
-max_tokens = 512
+min_tokens = 160
+max_tokens = 480
 
 [embedding]
 embedder = {embedder}

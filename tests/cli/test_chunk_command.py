@@ -88,7 +88,7 @@ def test_hashes_are_those_of_the_index(cli, folder):
 
 def test_the_configurations_policy_is_used_where_there_is_one(cli, folder):
     config = folder / "steadlith.toml"
-    config.write_text(config.read_text("utf-8").replace("max_tokens = 512", "max_tokens = 400"), "utf-8")
+    config.write_text(config.read_text("utf-8").replace("max_tokens = 480", "max_tokens = 400"), "utf-8")
     params = {}
     for name, arguments in {
         "found": [],
@@ -98,7 +98,7 @@ def test_the_configurations_policy_is_used_where_there_is_one(cli, folder):
         "folder": ["--config", str(folder)],
     }.items():
         params[name] = document(cli("chunk", "docs/a.md", "--json", *arguments))["policy"]["params"]["max_tokens"]
-    assert params == {"found": 400, "set": 500, "named": 512, "config": 400, "folder": 400}
+    assert params == {"found": 400, "set": 500, "named": 480, "config": 400, "folder": 400}
 
 
 def test_a_configuration_that_is_named_has_to_be_there(cli, ships):
@@ -159,7 +159,7 @@ def test_an_empty_document_has_no_chunk(cli, tmp_path):
     assert cli("chunk", "empty.md").out == (
         "empty.md  markdown, 0 bytes: 0 chunks, about 0 tokens, by "
         + document(cli("chunk", "empty.md", "--json"))["policy"]["id"]
-        + " (192 to 512 tokens)\n"
+        + " (160 to 480 tokens)\n"
     )
 
 

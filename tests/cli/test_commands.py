@@ -228,7 +228,7 @@ def test_an_unknown_adapter_or_setting_names_the_choices(cli, folder, line, part
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ("max_tokens = 512", "max_tokens = 200", ["max_tokens", "200"]),
+        ("max_tokens = 480", "max_tokens = 200", ["max_tokens", "200"]),
         ('policy = "structural"', 'policy = "magic"', ["chunking.policy", "'magic'", "structural"]),
         ('type = "sqlite"', 'type = "redis"', ["'redis'", "sqlite"]),
         ('path = "docs"', 'path = "nowhere"', ["'nowhere'", "does not exist"]),

@@ -43,7 +43,7 @@ def test_the_table_has_the_figures_counted_by_hand(cli, versions):
         "3 versions of documents, 1 of them after the first snapshot (12 bytes); 2 documents at the end"
     )
     rows = {line.split()[1]: line.split()[2:] for line in lines if line.startswith("structural")}
-    assert rows.keys() == {"128-384", "192-512", "256-640"}
+    assert rows.keys() == {"128-384", "160-480", "256-640"}
     for mean, _tokens, largest, _, chunks, embedded, _, texts, edit, share in rows.values():
         assert (mean, largest, chunks) == ("9", "11", "2")
         assert (embedded, texts, edit, share) == ("11", "1", "11", "91.7%")
@@ -130,12 +130,12 @@ def test_a_setting_may_be_for_one_policy_alone(cli, versions):
 
 def test_the_configurations_policy_and_price_are_used_where_there_is_one(cli, folder, versions):
     config = folder / "steadlith.toml"
-    content = config.read_text("utf-8").replace("max_tokens = 512", "max_tokens = 500")
+    content = config.read_text("utf-8").replace("max_tokens = 480", "max_tokens = 500")
     price = 'embedder = "hash"\nprice_per_million_tokens = 2\nprice_currency = "EUR"'
     config.write_text(content.replace('embedder = "hash"', price), "utf-8")
     arguments = ("measure", "churn", "--history", "versions", "--json", "--sizes", "16-64")
     found = document(cli(*arguments))
-    assert [policy["label"] for policy in found["policies"]] == ["structural 192-500", "structural 16-64"]
+    assert [policy["label"] for policy in found["policies"]] == ["structural 160-500", "structural 16-64"]
     assert found["price"] == {"per_million": "2", "currency": "EUR"}
     named = document(cli(*arguments, "--policy", "structural"))
     assert ([policy["label"] for policy in named["policies"]], named["price"]) == (["structural 16-64"], None)
@@ -231,7 +231,7 @@ def test_the_plot_is_well_formed_says_what_it_shows_and_loads_nothing(cli, versi
     root = ET.fromstring(text)
     assert (root.tag, root.get("role"), root.get("aria-labelledby")) == (f"{SVG}svg", "img", "plot-title plot-desc")
     assert root.findtext(f"{SVG}title") == "What edits cost, by chunk size"
-    assert "structural 192-512: chunks of 9 bytes on average, 11 bytes embedded" in root.findtext(f"{SVG}desc")
+    assert "structural 160-480: chunks of 9 bytes on average, 11 bytes embedded" in root.findtext(f"{SVG}desc")
     assert len(root.findall(f"{SVG}g")) == 3
     assert "prefers-color-scheme:dark" in text
     for foreign in ("<script", "href", "url(", "@import", "@font-face"):
@@ -243,7 +243,7 @@ def test_the_page_holds_the_plot_and_the_table(cli, versions):
     text = (versions.parent / "churn.HTML").read_text("utf-8")
     assert text.startswith("<!doctype html>")
     assert text.count("<svg") == 1
-    assert "<td>structural 192-512</td><td>9</td>" in text
+    assert "<td>structural 160-480</td><td>9</td>" in text
     for foreign in ("<script", "href", "url(", "@import", "src="):
         assert foreign not in text
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.cost import Price
     from steadlith_core.ports import Chunker
 
-SIZES = "128-384,192-512,256-640"
+SIZES = "128-384,160-480,256-640"
 LEAST, MOST = "min_tokens", "max_tokens"
 PLOTS = (".svg", ".html")
 

@@ -124,7 +124,7 @@ class _Reading:
         elif not shallow:
             return
         elif opener is HTML:
-            self._html(line, start, end, match[1])
+            self._html(line, match.start(), end, match[1])
         elif end - start <= TITLE_LIMIT:
             self.outline.heading(line, line + 1, match.end() - match.start(), _title(self.data[match.end() : end]))
 
@@ -156,14 +156,14 @@ class _Reading:
         if close is not None:
             self.outline.block(line, close + 1, BlockKind.FENCE, range(line + 2, close))
 
-    def _html(self, line: int, start: int, end: int, tag: bytes | None) -> None:
+    def _html(self, line: int, opener: int, end: int, tag: bytes | None) -> None:
         data, limit = self.data, self.limit
         if tag is None or VERBATIM_TAGS.fullmatch(tag):
-            stop = self._after(b"-->", start + len(b"<!--")) if tag is None else self._after(b"</" + tag + b">", start)
+            stop = self._after(b"-->", opener + len(b"<!--")) if tag is None else self._after(b"</" + tag + b">", opener)
             behind = 0 if stop is None else int(np.searchsorted(self.lines.start, stop, "right"))
         elif BLOCK_TAGS.fullmatch(tag):
             blank = data.find(b"\n\n", end, limit)
-            behind = line + 1 + data.count(b"\n", start, limit if blank < 0 else blank)
+            behind = line + 1 + data.count(b"\n", opener, limit if blank < 0 else blank)
         else:
             behind = 0
         if behind:

@@ -195,7 +195,7 @@ class _Reading:
 
     def _overlined(self, line: int, start: int, end: int) -> None:
         title_end = self.data.find(b"\n", end + 1, self.limit)
-        if not 0 <= title_end - end <= TITLE_LIMIT:
+        if not 0 <= title_end - (end + 1) <= TITLE_LIMIT:
             return
         title = self.data[end + 1 : title_end].decode().strip(" \t\v\f")
         under = RULE.match(self.data, title_end, self.limit)

@@ -128,8 +128,100 @@ def compare(format_, batches):
     check_cuts([long], format_, (48, 128, 2048))
 
 
+@pytest.mark.parametrize("size", [998, 999, 1000, 1001])
+@pytest.mark.parametrize(
+    ("format_", "made"),
+    [
+        ("markdown", lambda size: "# " + "x" * (size - 2)),
+        ("markdown", lambda size: " " + "x" * (size - 1) + "\n==="),
+        ("markdown", lambda size: "|" * size + "\n|-|\n|a|\n|b|\n|c|"),
+        ("rst", lambda size: "x" * size + "\n===="),
+        ("rst", lambda size: "=" * size + "\nx\n" + "=" * size),
+    ],
+)
+def test_long_lines_are_headings_alike(format_, made, size):
+    around = b"word " * 40
+    check_cuts([around + b"\n\n" + made(size).encode() + b"\n\n" + around], format_, (10, 60, 240))
+
+
+@pytest.mark.parametrize("size", range(65_520, 65_540))
+def test_a_simple_table_is_as_long_alike(size):
+    rows = "a  b\n" * (size // 5) + "c" * (size % 5) + "\n"
+    check_cuts([f"== ==\n{rows}== ==\n\nword".encode()], "rst", (2048, 20_000, 200_000))
+
+
 def test_the_end_of_a_comment_stands_behind_its_start():
     check_cuts([b"<!-->\nOne two. Three four\n# Five six\nmore --> words\n# Seven eight nine"], "markdown", (1, 10, 40))
+
+
+def test_the_end_of_an_indented_comment_stands_behind_its_start():
+    check_cuts([b"  <!-->\nOne two. Three four\n# Five six\nmore --> words\n# Seven eight"], "markdown", (1, 10, 40))
+
+
+def test_an_overlined_title_of_1000_bytes_is_one():
+    check_cuts([b"====\n" + b"x" * 1000 + b"\n====\n\n" + b"word " * 40], "rst", (10, 60, 240))
+
+
+FRONT_BLOCKS = [
+    *("", "a", "- a", "a: 1", "a: 1\n--- b", "%YAML 1.1", "# c", "!foo!bar x: 1", "? [a]\n: b", 'title: "\\ud800"'),
+    *(
+        "a: \x7f",
+        "&a x",
+        "*a",
+        "- &b c",
+        "{}",
+        "~",
+        "a: 'b",
+        "\ta: b",
+        "a:\tb",
+        "a: b\na: c",
+        "a: b: c",
+        "a: b #c",
+        "1: 2",
+    ),
+    *(
+        "<<: 1",
+        "a: @x",
+        "a: - b",
+        "a: |\n b",
+        "\ufeffa: b",
+        "a: b\n c",
+        "a: \u2028x",
+        "x: \u0085y",
+        "a: 2026-99-99",
+        "a: [b",
+    ),
+    *(
+        "a = 1",
+        "a = 1\na = 2",
+        "a = 1979-99-99",
+        "a = " + "9" * 5000,
+        "a.b = 1",
+        "\n",
+        " \na: b",
+        "a: b\n ---",
+        "a: b\n...",
+    ),
+    *("a: " + "[" * depth + "]" * depth for depth in (31, 32, 33)),
+    *("[" * depth + "]" * depth for depth in (32, 33, 34)),
+    *("a = '" + "." * dots + "'" for dots in (4096, 4097)),
+]
+
+
+@pytest.mark.parametrize("mark", ["---", "+++"])
+@pytest.mark.parametrize("block", FRONT_BLOCKS, ids=range(len(FRONT_BLOCKS)))
+def test_front_blocks_are_read_or_refused_alike(mark, block):
+    for start, end in ((mark, mark), ("\ufeff" + mark + " ", mark + "\t"), (mark, "..."), (mark + "\r", mark + "\r")):
+        for behind in ("", "\n", "\n\n  body\n", "\n\u0301b"):
+            source = f"{start}\n{block}\n{end}{behind}".encode()
+            check_cuts([source], "markdown", (2048, 20_000, 200_000))
+
+
+@pytest.mark.parametrize("size", [65_536, 65_537])
+@pytest.mark.parametrize("block", ["a: ", "- "])
+def test_front_blocks_are_as_large_alike(size, block):
+    source = f"---\n{block:x<{size - 1}}\n---\n\nbody".encode()
+    check_cuts([source], "markdown", (2048, 20_000, 200_000))
 
 
 @settings(max_examples=300, deadline=None)

@@ -155,7 +155,19 @@ def _is_yaml_mapping(text):
         depth += isinstance(event, yaml.CollectionStartEvent)
     if documents > 1:
         raise Refused("a second document")
-    return not nodes or isinstance(nodes[0], yaml.MappingStartEvent)
+    if nodes and not isinstance(nodes[0], yaml.MappingStartEvent):
+        return False
+    root = yaml.compose(text, yaml.BaseLoader)
+    titles = [value for key, value in (root.value if root else []) if key.value == "title"]
+    for node in titles[-1:]:  # the last one counts
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        if any("\ud800" <= character <= "\udfff" for part in parts for character in part.value if _is_scalar(part)):
+            raise Refused("a surrogate in the title")
+    return True
+
+
+def _is_scalar(node):
+    return isinstance(node, yaml.ScalarNode)
 
 
 def _is_toml(text):
