@@ -159,7 +159,8 @@ class _Reading:
     def _html(self, line: int, opener: int, end: int, tag: bytes | None) -> None:
         data, limit = self.data, self.limit
         if tag is None or VERBATIM_TAGS.fullmatch(tag):
-            stop = self._after(b"-->", opener + len(b"<!--")) if tag is None else self._after(b"</" + tag + b">", opener)
+            closer, at = (b"-->", opener + len(b"<!--")) if tag is None else (b"</" + tag + b">", opener)
+            stop = self._after(closer, at)
             behind = 0 if stop is None else int(np.searchsorted(self.lines.start, stop, "right"))
         elif BLOCK_TAGS.fullmatch(tag):
             blank = data.find(b"\n\n", end, limit)
