@@ -45,11 +45,14 @@ def _history(name: str, folder: Path, *, quick: bool) -> Any:
 
 
 def verdicts(data: Any) -> Iterable[Verdict]:
-    for each in data:
-        for row in each["rows"]:
-            apart = row["structural"] / row["frozen"] - 1
+    for number, sizes in enumerate(SIZES):
+        rows = [(f"`{each['history']}`", [each["rows"][number]]) for each in data]
+        if len(data) > 1:
+            rows.append(("both histories", [each["rows"][number] for each in data]))
+        for name, of in rows:
+            apart = sum(row["structural"] for row in of) / sum(row["frozen"] for row in of) - 1
             yield Verdict(
-                f"distance to the floor, `{each['history']}`, {row['sizes'][0]} to {row['sizes'][1]}",
+                f"distance to the floor, {name}, {sizes[0]} to {sizes[1]}",
                 f"within {BAR:.0%} of the tokens (beyond: {BEYOND:.0%})",
                 f"{apart:+.1%}",
                 apart <= BAR,
