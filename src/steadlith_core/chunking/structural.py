@@ -32,7 +32,7 @@ POLICY_ID = "structural/1"
 
 MIN_TOKENS = 160
 MAX_TOKENS = 480
-"""Chosen by churn and retrieval together (docs/adr/0007-default-sizes.md), a little under 512, which many models read."""
+"""Chosen by churn and retrieval together (docs/adr/0007-default-sizes.md); many models read 512 and no more."""
 
 SLACK = 8
 """With maximum >= 2 x minimum + SLACK a span over the maximum has a stretch this long where cuts leave both minima."""
