@@ -17,6 +17,7 @@ from steadlith import cutting
 from steadlith_core.errors import DocumentError, SourceError
 from steadlith_core.records import Finding, FindingKind
 from steadlith_core.state.identity import text_hash
+from steadlith_core.text.canonical import WHITE_SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,12 +63,12 @@ class Measured:
     @property
     def mean_bytes(self) -> float:
         """Of the chunks of the first snapshot."""
-        return self.first.bytes / self.first.chunks
+        return self.first.bytes / max(1, self.first.chunks)
 
     @property
     def mean_tokens(self) -> float:
         """Of the chunks of the first snapshot."""
-        return self.first.tokens / self.first.chunks
+        return self.first.tokens / max(1, self.first.chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +115,13 @@ class _Tally:
 
     def take(self, versions: Sequence[_Read], findings: list[Finding], *, first: bool) -> None:
         """Cut some versions and count what was not there before; what the policy refuses goes to `findings`."""
-        try:
-            cut = cutting.cut(self.contender.chunker, [(version.text, version.format) for version in versions])
-        except DocumentError as error:
-            if len(versions) > 1:  # which one it was shows when they are cut one by one
-                for version in versions:
-                    self.take([version], findings, first=first)
-                return
-            message = f"{self.contender.label}: {error}"
-            findings.append(Finding(versions[0].place, FindingKind(error.kind), message))
-            return
         count = size = tokens = 0
-        for chunks, _ in cut:
-            for chunk in chunks:
+        cut = cutting.cut(self.contender.chunker, [(version.text, version.format) for version in versions])
+        for version, made in zip(versions, cut, strict=True):
+            if isinstance(made, DocumentError):
+                findings.append(Finding(version.place, FindingKind(made.kind), f"{self.contender.label}: {made}"))
+                continue
+            for chunk in made.chunks:
                 name = text_hash(chunk.text)
                 if not chunk.embed or name in self.known:
                     continue
@@ -160,6 +155,7 @@ def measure(
     seen: set[tuple[str, Format]] = set()
     findings: list[Finding] = []
     first = last = ""
+    holds_text = False
     documents = commits = edits = versions = changed = changed_bytes = 0
     for done, snapshot in enumerate(history.snapshots(), 1):
         started = bool(first)
@@ -169,6 +165,7 @@ def measure(
         before = versions
         for batch in _batches(_reads(history, snapshot.name, _distinct(fresh), findings)):
             versions += len(batch)
+            holds_text = holds_text or any(each.text.data[each.text.body :].strip(WHITE_SPACE) for each in batch)
             if started:
                 changed += len(batch)
                 changed_bytes += sum(len(each.text.data) - each.text.body for each in batch)
@@ -177,7 +174,7 @@ def measure(
         if started:
             commits += 1
             edits += versions > before
-        elif all(tally.first.chunks for tally in tallies):
+        elif holds_text:
             first = snapshot.name
         last, documents = snapshot.name, snapshot.documents
         report(done, history.moments)

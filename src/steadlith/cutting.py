@@ -15,16 +15,16 @@ from steadlith.border import adapter
 from steadlith_core.chunking.together import cut_all
 from steadlith_core.digest import hash_fields
 from steadlith_core.errors import DocumentError
-from steadlith_core.planning.wanted import SNIFFED
-from steadlith_core.records import FindingKind, Recipe
+from steadlith_core.records import Recipe
 from steadlith_core.state import identity
 from steadlith_core.state.template import TEMPLATES
-from steadlith_core.text import frontmatter
-from steadlith_core.text.canonical import NORMALIZER_ID, canonicalise
+from steadlith_core.text import document
+from steadlith_core.text.canonical import NORMALIZER_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Chunker, FormatRule, Settings
     from steadlith_core.records import Chunk, Finding, Format
@@ -69,40 +69,38 @@ def usual_formats() -> FormatRule:
 
 def read(content: bytes, format: Format) -> CanonicalText:  # noqa: A002
     """The canonical text of a document, front matter told from body. Raises `DocumentError`."""
-    if b"\x00" in content[:SNIFFED]:
-        raise DocumentError(FindingKind.BINARY, f"looks binary (a NUL byte at offset {content.index(0)})")
-    text = canonicalise(content)
-    return replace(text, body=frontmatter.read(text, format, ()).end)
+    return document.read(content, format)[0]
 
 
 def cut(
     chunker: Chunker,
     texts: Sequence[tuple[CanonicalText, Format]],
-) -> list[tuple[tuple[Chunk, ...], tuple[Finding, ...]]]:
-    """Chunks and findings of each text: the one place outside planning where a policy is put to work."""
-    made: dict[int, tuple[tuple[Chunk, ...], tuple[Finding, ...]]] = {}
+) -> list[Cut | DocumentError]:
+    """What becomes of each text, or why the policy refuses it."""
+    made: dict[int, Cut | DocumentError] = {}
     by_format: defaultdict[Format, list[int]] = defaultdict(list)
     for index, (_, format_) in enumerate(texts):
         by_format[format_].append(index)
     with adapter(f"cutting by {chunker.id}"):
         for format_, rows in by_format.items():
-            cuts = cut_all(chunker, [texts[index][0] for index in rows], format_)
-            made.update((index, (found.chunks, found.findings)) for index, found in zip(rows, cuts, strict=True))
+            made.update(zip(rows, cut_all(chunker, [texts[index][0] for index in rows], format_), strict=True))
     return [made[index] for index in range(len(texts))]
 
 
 def cut_document(chunker: Chunker, name: str, format: Format, content: bytes) -> CutDocument:  # noqa: A002
     """One document with its chunks named. Raises `DocumentError` if its bytes cannot be used."""
     text = read(content, format)
-    ((chunks, findings),) = cut(chunker, [(text, format)])
+    (made,) = cut(chunker, [(text, format)])
+    if isinstance(made, DocumentError):
+        raise made
     chunk_hash = _chunk_hasher(chunker)
     return CutDocument(
         name,
         format,
         len(content),
         text.offset(text.body),
-        tuple(Named(chunk, identity.text_hash(chunk.text), chunk_hash(chunk.text)) for chunk in chunks),
-        tuple(replace(finding, place=name) for finding in findings),
+        tuple(Named(chunk, identity.text_hash(chunk.text), chunk_hash(chunk.text)) for chunk in made.chunks),
+        tuple(replace(finding, place=name) for finding in made.findings),
     )
 
 

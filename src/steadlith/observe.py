@@ -142,7 +142,9 @@ class _Survey:
 
     def _cut(self) -> None:
         """Cut what was read and is not cut yet."""
-        for text, cut in zip(self.uncut, want_all(self.assembly.cutter, self.uncut), strict=True):
+        with adapter(f"cutting by {self.assembly.cutter.chunker.id}"):
+            wanted = want_all(self.assembly.cutter, self.uncut)
+        for text, cut in zip(self.uncut, wanted, strict=True):
             if isinstance(cut, DocumentError):
                 self._refuse(text.id, cut)
                 continue

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
 
 IDENTITY_SCHEMA = "identity/1"
-"""Version of everything that is hashed (format.md); `/0` may still change, `/1` will not."""
+"""Version of everything that is hashed (format.md). What it makes of the same values never changes."""
 
 
 class Format(StrEnum):

@@ -311,3 +311,12 @@ def test_what_a_policy_refuses_is_its_finding_alone(repository):
     structural, markdown = churn.measured
     assert structural.first.chunks == 3
     assert markdown.first.chunks == 2
+
+
+def test_the_first_snapshot_is_the_same_for_all_policies_whatever_one_of_them_refuses(repository):
+    repository.commit({"many.md": "# H\n\ntext\n\n" * 20})
+    repository.commit({"many.md": "# H\n\nother text\n\n" * 20, "z.md": "Z.\n"})
+    churn = replay(repository.path, None, contender(), contender("markdown", max_sections=10))
+    structural, markdown = churn.measured
+    assert (churn.commits, structural.first.chunks, structural.later.chunks) == (1, 1, 2)
+    assert (markdown.first.chunks, markdown.mean_bytes, markdown.later.chunks) == (0, 0.0, 1)

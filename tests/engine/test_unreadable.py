@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from steadlith_core.errors import AdapterError
 from steadlith_core.records import FindingKind
 
 BAD = {
@@ -118,3 +119,28 @@ def test_what_is_unreadable_is_a_finding_and_nothing_there_is_deleted(
     for path in site.root.rglob("*"):
         path.chmod(0o777 if path.is_dir() else 0o666)
     assert as_nobody(PLAN_AS_NOBODY, str(site.root), str(site.docs / target)) == [True, [kind]]
+
+
+def test_a_document_that_the_policy_refuses_is_a_finding_and_the_rest_is_planned(site_at, tmp_path):
+    site = site_at(tmp_path / "site")
+    config = site.root / "steadlith.toml"
+    text = config.read_text("utf-8").replace('"structural"\nmin_tokens = 16\nmax_tokens = 48', '"fixed"\nmax_words = 2')
+    config.write_text(text.replace("max_words = 2", "max_words = 2\nmax_sections = 5"), "utf-8")
+    site.write("a.md", "one two three")
+    site.write("long.md", "word " * 50)
+    site.write("z.md", "four five")
+    plan = site.plan()
+    assert [(finding.place, str(finding.kind)) for finding in plan.findings] == [("docs:long.md", "too_many_sections")]
+    assert sorted(change.id.path for change in plan.changes) == ["a.md", "z.md"]
+
+
+def test_a_policy_that_breaks_is_an_adapters_error_that_names_it(site_at, tmp_path, monkeypatch):
+    site = site_at(tmp_path / "site")
+    site.write("a.md", "text")
+
+    def broken(*_arguments):
+        raise IndexError("out of range")
+
+    monkeypatch.setattr("steadlith_core.chunking.structural.StructuralChunker.cut_many", broken)
+    with pytest.raises(AdapterError, match="cutting by structural/1"):
+        site.plan()

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from steadlith_core.text.canonical import CanonicalText
 
 PAD = 24
+"""What looks ahead may look so far: a key at `keys.WINDOW` bytes, a sentence's end at `scan.CLOSERS` wide closers and
+the code point behind them."""
+
 _BEHIND = bytes(PAD) + b"\n"
 
 SIZE = 1 << 21
@@ -79,9 +82,10 @@ def groups(sizes: Iterable[int]) -> Iterator[slice]:
     """Which documents share an arena: neighbours, as many as fit; a larger document has one of its own."""
     first = behind = total = 0
     for size in sizes:
-        if total + size > SIZE and behind > first:
+        taken = size + len(_BEHIND)
+        if total + taken > SIZE and behind > first:
             yield slice(first, behind)
             first, total = behind, 0
-        behind, total = behind + 1, total + size
+        behind, total = behind + 1, total + taken
     if behind > first:
         yield slice(first, behind)

@@ -1,13 +1,11 @@
 """Chunks of many documents, packed: arrays for all of them, and records only of those that somebody asks for.
 
-1. `headings` of a chunk is the path in force at its first line that is no heading: a chunk that starts with a chain of
-   headings has all of them in its path, as far as the chain lies in the chunk.
-2. Documents are counted as they were given.
+Documents are counted as they were given. What is in a chunk, `structural.py` says.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,13 +77,19 @@ class Cuts:
 
     def findings(self, document: int) -> tuple[Finding, ...]:
         """One for every run of a document that may not be cut and is too large."""
+        runs, data = self.pieces.runs, self.texts[document].data
         first, last = self.arena.starts[document], self.arena.ends[document]
-        return tuple(self._finding(document, run) for run in self.pieces.runs if first <= run.start < last)
+        shift = self.arena.origins[document] - first
+        found = []
+        at, line = 0, 1
+        for run in runs[bisect_left(runs, (first,)) : bisect_left(runs, (last,))]:
+            line += data.count(b"\n", at, run.start + shift)
+            at = run.start + shift
+            found.append(self._finding(run, line))
+        return tuple(found)
 
-    def _finding(self, document: int, run: Run) -> Finding:
+    def _finding(self, run: Run, line: int) -> Finding:
         limits, size = self.limits, run.end - run.start
-        before = run.start - self.arena.starts[document] + self.arena.origins[document]
-        line = self.texts[document].data.count(b"\n", 0, before) + 1
         outcome = "cut at the byte cap" if size > limits.max_bytes else "kept whole"
         message = (
             f"line {line}: {whole(run.weight)} tokens ({size} bytes) without a place where a cut is allowed, {outcome} "
@@ -101,7 +105,7 @@ class Cuts:
         return first, last
 
     def _paths(self, document: int, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
-        """Titles in force in each range, by rule 1."""
+        """Titles in force in each range, by rule 4 of `structural.py`."""
         headings = self.structure.outline.headings_of(*self._lines(document))
         starts = self.structure.lines.start[[heading.line for heading in headings]].tolist()
         in_force = [(), *paths(headings)]

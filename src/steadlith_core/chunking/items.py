@@ -28,7 +28,7 @@ NUMBER = re.compile(rb"[0-9]{1,9}[.)](?=[ \t]|\Z)")
 
 IS_BULLET = table(b"-*+")
 IS_DIGIT = table(b"0123456789")
-_IS_SPACE = table(b" \t")
+_MAY_END_MARKER = table(b" \t")
 
 
 def items(
@@ -60,5 +60,5 @@ def items(
 
 def _ends_marker(array: npt.NDArray[np.uint8], lines: Lines, size: int) -> Truths:
     behind = lines.first + size
-    ends: Truths = _IS_SPACE[array[behind]] | (behind == lines.end)
+    ends: Truths = _MAY_END_MARKER[array[behind]] | (behind == lines.end)
     return ends

@@ -39,8 +39,7 @@ CLOSING_FENCE = re.compile(rb"[ \t]*(`{3,}|~{3,})")
 UNDERLINE = re.compile(rb"\n {0,3}(=+|-+)(?=\n|\Z)")
 DELIMITER = re.compile(rb"\n[ \t]*[|:-][ \t|:-]*(?=\n|\Z)")
 
-CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+$")
-ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}]*\}$")
+ATTRIBUTES = re.compile(r"\{:?[ \t]*[#.][^{}]*\}")
 
 VERBATIM_TAGS = re.compile(b"pre|script|style|textarea", re.IGNORECASE)
 BLOCK_TAGS = re.compile(
@@ -183,10 +182,12 @@ class _Reading:
 
 def _title(raw: bytes) -> str:
     title = raw.decode().strip(" \t\v\f")
-    if title.endswith("}"):
-        title = ATTRIBUTES.sub("", title)
-    if title.endswith("#"):
-        title = CLOSING_MARKS.sub("", title)
+    opening = title.rfind("{")
+    if opening >= 0 and ATTRIBUTES.fullmatch(title, opening):
+        title = title[:opening].rstrip(" \t")
+    bare = title.rstrip("#")
+    if not bare or bare[-1] in " \t":
+        title = bare.rstrip(" \t")
     return title.strip(" \t\v\f")
 
 

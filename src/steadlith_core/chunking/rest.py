@@ -104,7 +104,7 @@ class Run(NamedTuple):
     weight: int
 
 
-class Piece(NamedTuple):
+class Part(NamedTuple):
     """A finished piece, or a part of a span on the way to one; bytes count from the span's start."""
 
     start: int
@@ -130,7 +130,7 @@ class Rest:
         """Cut bytes [start, end), in which the structure has the places [first, last)."""
         ruler = Ruler(self.arena, start, end)
         structural = Points(ruler, self.places.start[first:last] - start, self.places.level[first:last])
-        stack = [Piece(0, end - start, level, height, above, structural)]
+        stack = [Part(0, end - start, level, height, above, structural)]
         while stack:
             part = stack.pop()
             if self._fits(ruler, part):
@@ -145,19 +145,19 @@ class Rest:
             before = int(ruler.ends[position])
             deep = part.above + 1
             # A place that leaves no minimum in a span leaves none in a part of it: the parts go on with these places.
-            stack.append(Piece(position, part.end, int(points.levels[index]), deep, deep, points))
+            stack.append(Part(position, part.end, int(points.levels[index]), deep, deep, points))
             if before > part.start:  # else there is only the indentation of a line before the cut
-                stack.append(Piece(part.start, before, part.level, part.height, deep, points))
+                stack.append(Part(part.start, before, part.level, part.height, deep, points))
 
-    def _fits(self, ruler: Ruler, part: Piece) -> bool:
+    def _fits(self, ruler: Ruler, part: Part) -> bool:
         weight = ruler.weights[part.end] - ruler.weights[part.start]
         return bool(weight <= self.limits.maximum and part.end - part.start <= self.limits.max_bytes)
 
-    def _keep(self, ruler: Ruler, part: Piece) -> None:
+    def _keep(self, ruler: Ruler, part: Part) -> None:
         weight = int(ruler.weights[part.end] - ruler.weights[part.start])
         self.pieces.append((ruler.start + part.start, ruler.start + part.end, weight, part.level, part.height))
 
-    def _legal(self, ruler: Ruler, part: Piece) -> tuple[Points, int] | None:
+    def _legal(self, ruler: Ruler, part: Part) -> tuple[Points, int] | None:
         """The greatest key that leaves the minimum on both sides, of the strongest sort of places that has one."""
         low = int(ruler.weights[part.start]) + self.limits.minimum
         high = int(ruler.weights[part.end]) - self.limits.minimum
@@ -177,7 +177,7 @@ class Rest:
                     return points, points.peaks.peak(first, last)
         return None
 
-    def _forced(self, ruler: Ruler, part: Piece, structural: Points) -> tuple[Points, int] | None:
+    def _forced(self, ruler: Ruler, part: Part, structural: Points) -> tuple[Points, int] | None:
         """The place that leaves most on its smaller side, of the strongest sort of places that the part has at all."""
         low, high = int(ruler.weights[part.start]), int(ruler.weights[part.end])
         inner = part.start + 1, part.end
@@ -191,7 +191,7 @@ class Rest:
                 return points, points.middle(first, last, low, high)
         return None
 
-    def _run(self, ruler: Ruler, part: Piece) -> None:
+    def _run(self, ruler: Ruler, part: Part) -> None:
         weight = int(ruler.weights[part.end] - ruler.weights[part.start])
         self.runs.append(Run(ruler.start + part.start, ruler.start + part.end, weight))
         at, level, height = part.start, part.level, part.height
@@ -199,7 +199,7 @@ class Rest:
             stop = self._code_point(ruler, min(at + self.limits.max_bytes, part.end))
             start, end = trim(ruler.data, ruler.start + at, ruler.start + stop)
             if start < end:
-                piece = Piece(start - ruler.start, end - ruler.start, level, height, part.above, part.points)
+                piece = Part(start - ruler.start, end - ruler.start, level, height, part.above, part.points)
                 self._keep(ruler, piece)
             at, level, height = stop, Level.POINT, part.above + 1
 

@@ -90,7 +90,7 @@ def scan(arena: Arena) -> tuple[Lines, Sentences]:
     blocks = list(_blocks(data))
     # One array for all blocks: the system takes longer to clear the pages of a new one than numpy to fill it.
     longest = max(end - start for start, end in blocks)
-    width: type[np.signedinteger] = np.int32 if longest < SMALL else np.int64
+    width: type[np.signedinteger] = np.int32 if longest < SMALL and arena.measured is None else np.int64
     scratch: npt.NDArray[np.signedinteger] = np.zeros(longest + 1, dtype=width)
     for start, end in blocks:
         block = _Block(arena, array, start, end, weight, scratch)

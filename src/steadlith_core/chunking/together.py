@@ -13,6 +13,7 @@ from steadlith_core.chunking.router import RouterChunker
 from steadlith_core.chunking.scan import scan
 from steadlith_core.chunking.structure import GRAMMARS
 from steadlith_core.chunking.topology import checked
+from steadlith_core.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,14 +31,22 @@ class Cut(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def cut_all(chunker: Chunker, texts: Sequence[CanonicalText], format: Format) -> Iterator[Cut]:  # noqa: A002
-    """Cut documents of one format, in order."""
+def cut_all(
+    chunker: Chunker,
+    texts: Sequence[CanonicalText],
+    format: Format,  # noqa: A002
+) -> Iterator[Cut | DocumentError]:
+    """Cut documents of one format, in order. One that the policy refuses is its error, and stops no other."""
     if isinstance(chunker, RouterChunker):
         chunker = chunker.route(format)
     cut_many = getattr(chunker, "cut_many", None)
     if cut_many is None:
         for text, title in zip(texts, titles(texts, format), strict=True):
-            chunks, findings = chunker.cut(text, format)
+            try:
+                chunks, findings = chunker.cut(text, format)
+            except DocumentError as error:
+                yield error
+                continue
             yield Cut(title, checked(chunker.id, chunks), findings)
         return
     cuts: CutTexts

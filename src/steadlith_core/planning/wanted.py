@@ -16,8 +16,7 @@ from steadlith_core.records import Chunk, Finding, FindingKind
 from steadlith_core.rows import EntryRow, TextRow
 from steadlith_core.state import identity
 from steadlith_core.state.tree import document_root
-from steadlith_core.text import frontmatter
-from steadlith_core.text.canonical import canonicalise
+from steadlith_core.text import document
 from steadlith_core.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from steadlith_core.state.template import Template
     from steadlith_core.text.canonical import CanonicalText
     from steadlith_core.text.frontmatter import FrontMatter
-
-SNIFFED = 8192
-"""Bytes at a file's start in which a NUL says that this is not text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,27 +106,18 @@ def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | Docume
     read: defaultdict[Format, list[tuple[int, CanonicalText, FrontMatter]]] = defaultdict(list)
     for index, source in enumerate(sources):
         try:
-            read[source.format].append((index, *_read(how, source)))
+            kept = how.front_matter.get(source.id.source, ())
+            read[source.format].append((index, *document.read(source.content, source.format, kept)))
         except DocumentError as error:
             found[index] = error
     for format_, rows in read.items():
         cuts = cut_all(how.chunker, [text for _, text, _ in rows], format_)
         for (index, _, front), cut in zip(rows, cuts, strict=True):
             try:
-                found[index] = _document(how, sources[index], front, cut)
+                found[index] = cut if isinstance(cut, DocumentError) else _document(how, sources[index], front, cut)
             except DocumentError as error:
                 found[index] = error
     return [found[index] for index in range(len(sources))]
-
-
-def _read(how: Cutter, source: SourceText) -> tuple[CanonicalText, FrontMatter]:
-    if b"\x00" in source.content[:SNIFFED]:
-        at = source.content.index(b"\x00")
-        message = f"looks binary (a NUL byte at offset {at}); leave it out with an `exclude` pattern"
-        raise DocumentError(FindingKind.BINARY, message)
-    text = canonicalise(source.content)
-    front = frontmatter.read(text, source.format, how.front_matter.get(source.id.source, ()))
-    return replace(text, body=front.end), front
 
 
 def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> Wanted:
@@ -139,7 +126,7 @@ def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> 
     name = identity.chunk_hasher(how.recipe)
     wanted = tuple(_name_chunk(how, name, title, chunk) for chunk in cut.chunks)
     _refuse_too_long(how, wanted)
-    document = WantedDocument(
+    made = WantedDocument(
         source.id,
         _root(wanted, metadata),
         metadata,
@@ -148,7 +135,7 @@ def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> 
     )
     placed = [replace(finding, place=str(source.id)) for finding in cut.findings]
     placed += _too_long(how, source.id, wanted)
-    return document, tuple(placed)
+    return made, tuple(placed)
 
 
 def rewant(

@@ -6,7 +6,7 @@
 3. Han, Hiragana and Katakana are written without spaces and are cut into overlapping pairs of characters.
 4. Any string is a query: one without letters and digits has no terms, and no operator of any index is known here.
 
-Nothing here decides an identity, so letters are what the running Python's Unicode says they are: unlike text/0,
+Nothing here decides an identity, so letters are what the running Python's Unicode says they are: unlike text/1,
 which knows no classes of letters.
 """
 

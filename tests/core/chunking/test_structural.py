@@ -437,6 +437,15 @@ def test_a_run_without_a_permitted_cut_is_cut_at_the_byte_cap_and_reported():
     assert "".join(chunk.text for chunk in chunks) == f"before{canonicalise(run.encode()).text}after"
 
 
+def test_runs_are_reported_by_line_for_each_document_of_an_arena():
+    run = "a" + "\u0301" * 600
+    chunker = StructuralChunker(10, 100, 1600)
+    documents = [canonicalise(("line\n\n" * n + f"{run}\n" * 2).encode()) for n in (0, 3)]
+    (cuts,) = chunker.cut_many(documents, Format.TEXT)
+    lines = [[finding.message.split(":")[0] for finding in cuts.findings(n)] for n in range(2)]
+    assert lines == [["line 1", "line 2"], ["line 7", "line 8"]]
+
+
 def test_a_run_over_the_maximum_but_under_the_byte_cap_is_kept_whole_and_reported():
     run = "\U0001fae8" * 100
     chunks, findings = cut(f"before {run} after", min_tokens=10, max_tokens=100, max_bytes=1600)
