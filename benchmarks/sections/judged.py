@@ -123,7 +123,7 @@ def losses(data: Any, metric: str, arm: str) -> tuple[int, list[float]]:
 
 
 def verdicts(data: Any) -> Iterable[Verdict]:
-    for metric in JUDGED | BY_CHUNKS:
+    for metric in JUDGED:
         best, differences = losses(data, metric, TOGETHER)
         low, high = interval(differences)
         said = (
