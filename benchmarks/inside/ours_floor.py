@@ -7,6 +7,7 @@ for the rules.
 import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -101,6 +102,7 @@ def cost(pieces: Sequence[str], old: Document) -> int:
 
 totals = {"changes": 0, "structural": 0, "frozen": 0, "dearer": 0, "cheaper": 0, "all": 0}
 by_excess: list[tuple[int, int, int, str]] = []
+by_path: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
 last: dict[str, tuple[str, Document]] = {}
 with Path(stream).open(encoding="utf-8") as lines:
     for line in lines:
@@ -117,5 +119,8 @@ with Path(stream).open(encoding="utf-8") as lines:
         totals["cheaper"] += structural < floor
         totals["all"] += sum(chunk.tokens for chunk in new.chunks)
         by_excess.append((structural - floor, structural, floor, path))
+        for field, value in enumerate((1, structural, floor)):
+            by_path[path][field] += value
 by_excess.sort(reverse=True)
-print(json.dumps(totals | {"worst": by_excess[:10]}))
+worst_path = max(by_path, key=lambda path: by_path[path][1] - by_path[path][2])
+print(json.dumps(totals | {"worst": by_excess[:10], "worst path": [worst_path, *by_path[worst_path]]}))

@@ -89,3 +89,18 @@ def render(data: Any) -> Iterable[str]:
     ]
     names = ("history", "sizes", "changes", "all", "structural", "frozen", "apart", "changes dearer and cheaper")
     yield table(names, rows)
+    for each in data:
+        row = each["rows"][0]
+        path, changes, structural, frozen = row["worst path"]
+        rest = (row["structural"] - structural) / (row["frozen"] - frozen) - 1
+        yield (
+            f"`{each['history']}`, {row['sizes'][0]} to {row['sizes'][1]}: the document furthest from its floor is "
+            f"`{path}`, {changes:,} of {row['changes']:,} changes and {structural / frozen - 1:+.1%}; all others "
+            f"together are at {rest:+.1%}."
+        )
+    yield (
+        "Why: a cut falls at the joint with the greatest key among those that leave the minimum. A line that is put in "
+        "front of a long list lets one more joint in, and that one has the greatest key with a chance of one in their "
+        "number; the chunk behind is then cut anew too. No rule without a memory can know which joint was there before, "
+        "so only more joints help: a smaller minimum beside the maximum."
+    )
