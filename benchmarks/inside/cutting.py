@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from steadlith_adapters.sources.filesystem.formats import Formats
 from steadlith_core.chunking.structural import FACTORY
-from steadlith_core.ports import Chunker
+from steadlith_core.policies import Chunker
 from steadlith_core.records import Chunk, Finding, Format
 from steadlith_core.text import frontmatter
 from steadlith_core.text.canonical import canonicalise

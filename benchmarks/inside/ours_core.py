@@ -178,10 +178,5 @@ def _seconds(content: bytes) -> float:
 
 
 if __name__ == "__main__":
-    print(
-        json.dumps(
-            {"files": files, "plain": plain, "peak": files, "documents": documents, "twice": twice}[sys.argv[1]](
-                sys.argv[2]
-            )
-        )
-    )
+    ways = {"files": files, "plain": plain, "peak": files, "documents": documents, "twice": twice}
+    print(json.dumps(ways[sys.argv[1]](sys.argv[2])))

@@ -101,6 +101,6 @@ def render(data: Any) -> Iterable[str]:
     yield (
         "Why: a cut falls at the joint with the greatest key among those that leave the minimum. A line that is put in "
         "front of a long list lets one more joint in, and that one has the greatest key with a chance of one in their "
-        "number; the chunk behind is then cut anew too. No rule without a memory can know which joint was there before, "
-        "so only more joints help: a smaller minimum beside the maximum."
+        "number; the chunk behind is then cut anew too. No rule without a memory can know which joint was there "
+        "before, so only more joints help: a smaller minimum beside the maximum."
     )

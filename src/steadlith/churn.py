@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from steadlith.history import History, Version
     from steadlith_core.digest import Digest
-    from steadlith_core.ports import Chunker
+    from steadlith_core.policies import Chunker
     from steadlith_core.records import Format
     from steadlith_core.text.canonical import CanonicalText
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
-    from steadlith_core.ports import Chunker, FormatRule, Settings
+    from steadlith_core.policies import Chunker
+    from steadlith_core.ports import FormatRule, Settings
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 

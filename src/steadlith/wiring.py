@@ -16,16 +16,8 @@ from steadlith_core.chunking.router import RouterFactory
 from steadlith_core.errors import AdapterError, ConfigError
 
 if TYPE_CHECKING:
-    from steadlith_core.ports import (
-        CacheFactory,
-        Chunker,
-        ChunkerFactory,
-        EmbedderFactory,
-        Settings,
-        SourceFactory,
-        StoreFactory,
-        TokenizerFactory,
-    )
+    from steadlith_core.policies import Chunker, ChunkerFactory, TokenizerFactory
+    from steadlith_core.ports import CacheFactory, EmbedderFactory, Settings, SourceFactory, StoreFactory
 
 
 @cache

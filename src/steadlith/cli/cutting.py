@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from steadlith.cutting import CutDocument
     from steadlith_core.errors import SteadlithError
-    from steadlith_core.ports import Chunker, FormatRule
+    from steadlith_core.policies import Chunker
+    from steadlith_core.ports import FormatRule
     from steadlith_core.records import Format
 
 STDIN = "-"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from steadlith.churn import Churn, Contender
     from steadlith_core.planning.cost import Price
-    from steadlith_core.ports import Chunker
+    from steadlith_core.policies import Chunker
 
 SIZES = "128-384,160-480,256-640"
 LEAST, MOST = "min_tokens", "max_tokens"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from steadlith.cutting import CutDocument, Named
     from steadlith.report.text import Segments
-    from steadlith_core.ports import Chunker
+    from steadlith_core.policies import Chunker
 
 MAP_WIDTH = 100
 BAR_WIDTH = 40

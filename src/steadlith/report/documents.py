@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from steadlith_core.errors import SteadlithError
     from steadlith_core.planning.cost import Price
     from steadlith_core.planning.plan import Plan
-    from steadlith_core.ports import Chunker
+    from steadlith_core.policies import Chunker
     from steadlith_core.records import Finding, Head, Span
 
 FORMAT_VERSION = "1.0"

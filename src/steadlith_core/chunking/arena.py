@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from steadlith_core.ports import Measure
+    from steadlith_core.policies import Measure
     from steadlith_core.text.canonical import CanonicalText
 
 PAD = 24

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.chunking.sections import Range
     from steadlith_core.chunking.words import Words
-    from steadlith_core.ports import ChunkerFactory
+    from steadlith_core.policies import ChunkerFactory
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 

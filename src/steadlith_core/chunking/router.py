@@ -20,7 +20,8 @@ from steadlith_core.records import Format
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from steadlith_core.ports import Chunker, ChunkerFactory, Settings
+    from steadlith_core.policies import Chunker, ChunkerFactory
+    from steadlith_core.ports import Settings
     from steadlith_core.records import Chunk, Finding
     from steadlith_core.text.canonical import CanonicalText
 

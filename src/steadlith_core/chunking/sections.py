@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.chunking.outline import Block, Outline, Section
     from steadlith_core.chunking.words import Words
-    from steadlith_core.ports import ChunkerFactory
+    from steadlith_core.policies import ChunkerFactory
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_core.chunking.words import Integers, Words
-    from steadlith_core.ports import ChunkerFactory
+    from steadlith_core.policies import ChunkerFactory
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 

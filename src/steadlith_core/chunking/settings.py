@@ -15,7 +15,8 @@ from steadlith_core.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from steadlith_core.ports import Chunker, Settings
+    from steadlith_core.policies import Chunker
+    from steadlith_core.ports import Settings
 
 BYTES_PER_WORD = 16
 """Of the default byte cap. Prose has about six, so it bites only where words are no measure: base64, wide tables."""

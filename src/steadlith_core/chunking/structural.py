@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_core.chunking.cuts import Cuts
-    from steadlith_core.ports import ChunkerFactory, Measure, Settings
+    from steadlith_core.policies import ChunkerFactory, Measure
+    from steadlith_core.ports import Settings
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 

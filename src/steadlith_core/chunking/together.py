@@ -1,6 +1,6 @@
 """Any policy over many documents: chunks, findings and the title that their headings give.
 
-1. A policy that cuts documents together (`ports.BatchChunker`) is asked once for all; any other once for each.
+1. A policy that cuts documents together (`policies.BatchChunker`) is asked once for all; any other once for each.
 2. What a policy says about parents is checked, whoever wrote it.
 """
 
@@ -18,7 +18,7 @@ from steadlith_core.errors import DocumentError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from steadlith_core.ports import Chunker, CutTexts
+    from steadlith_core.policies import Chunker, CutTexts
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
-    from steadlith_core.ports import Chunker
+    from steadlith_core.policies import Chunker
     from steadlith_core.records import DocumentId, Format, Recipe, Space, Span
     from steadlith_core.rows import RecordedChunk
     from steadlith_core.state.template import Template
