@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
@@ -18,7 +19,7 @@ class Position(NamedTuple):
     """A place between two code points of a source.
 
     `byte` and `code_point` count from 0 at the start of the file, a byte order mark included; `line` and `column` count
-    from 1, a column being a code point, as editors do.
+    from 1 as editors do, a column being a code point, and the mark none.
     """
 
     byte: int
@@ -43,7 +44,7 @@ def positions(content: bytes, offsets: Sequence[int]) -> list[Position]:
         # A CR just before the offset may be half of a line end, which is then still ahead.
         stop = offset - 1 if content[offset - 1 : offset + 1] == b"\r\n" else offset
         step = _code_points(content, at, offset)
-        column += step
+        column += step - (at < len(BOM) <= offset and content.startswith(BOM))
         ends = [match.end() for match in _LINE_END.finditer(content, looked, stop)]
         if ends:
             line, column = line + len(ends), 1 + _code_points(content, ends[-1], offset)

@@ -20,7 +20,7 @@ def by_hand(text):
         byte += len(char.encode())
         if char == "\n" or (char == "\r" and text[index + 1 : index + 2] != "\n"):
             line, column = line + 1, 1
-        else:
+        elif index or char != "\ufeff":
             column += 1
     return [*found, Position(byte, len(text), line, column)]
 
