@@ -5,6 +5,7 @@ import hashlib
 import random
 import re
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -435,6 +436,15 @@ def test_a_run_without_a_permitted_cut_is_cut_at_the_byte_cap_and_reported():
     assert findings[0].message.startswith("line 3: ")
     assert all(len(chunk.text.encode()) <= 1600 for chunk in chunks)
     assert "".join(chunk.text for chunk in chunks) == f"before{canonicalise(run.encode()).text}after"
+
+
+def test_one_chunker_serves_many_threads():
+    chunker = StructuralChunker(**SMALL)
+    documents = [canonicalise("\n\n".join(manual(seed, 20)).encode()) for seed in range(8)]
+    alone = [chunker.cut(document, Format.MARKDOWN) for document in documents]
+    with ThreadPoolExecutor(32) as pool:
+        results = list(pool.map(lambda n: chunker.cut(documents[n % 8], Format.MARKDOWN), range(64)))
+    assert results == alone * 8
 
 
 def test_runs_are_reported_by_line_for_each_document_of_an_arena():
