@@ -1,11 +1,12 @@
 # Everything a newcomer or CI does. Needs git, make and Python 3.11+; the rest is installed into .venv.
 PYTHON ?= python3
 DOCS ?= docs
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 VENV := .venv
 BIN := $(VENV)/bin
 CODE := src conformance/src tests benchmarks scripts conftest.py
 
-.PHONY: demo test test-all check wheel bench format clean
+.PHONY: demo test test-all test-pythons check wheel bench format clean
 
 demo: $(VENV)/.demo  ## Run the main job on real documents; leaves demo/ to play with
 	@$(BIN)/python scripts/demo.py --docs "$(DOCS)"
@@ -15,6 +16,19 @@ test: $(VENV)/.test  ## Run the tests, README and docs included
 
 test-all: $(VENV)/.test  ## The tests and the long loops
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-pythons:  ## The core and the golden vectors on every Python that is here (PYTHONS=... names others)
+	@for python in $(PYTHONS); do \
+		if $$python -c 'import venv' 2>/dev/null; then \
+			name=$$($$python -c 'import platform; print(platform.python_version())'); \
+			echo "Python $$name"; \
+			$$python -m venv .pythons/$$name && \
+			.pythons/$$name/bin/python -m pip install --quiet --upgrade "pip>=25.1" && \
+			.pythons/$$name/bin/python -m pip install --quiet -e . -e conformance --group test && \
+			.pythons/$$name/bin/python scripts/golden.py --check && \
+			.pythons/$$name/bin/python -m pytest -q -n 2 -m "not slow" tests/core tests/engine/test_determinism.py || exit 1; \
+		fi; \
+	done
 
 check: $(VENV)/.check  ## Lints, types, layer contracts, documentation, golden vectors
 	$(BIN)/ruff check $(CODE)
@@ -37,7 +51,7 @@ format: $(VENV)/.check  ## Format and fix what can be fixed
 	$(BIN)/ruff format $(CODE)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) .bench demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pythons .bench demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
