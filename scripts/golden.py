@@ -16,12 +16,11 @@ from steadlith_core.digest import Digest, hash_fields, hasher
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import IDENTITY_SCHEMA, DocumentId, Format, Recipe, Space
 from steadlith_core.state import identity, proofbytes
-from steadlith_core.state.proof import leaf_digest
 from steadlith_core.state.proving import Trie
 from steadlith_core.state.roots import corpus_root, empty_head, space_id, state_root
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.state.tree import Topology, document_root, leaves_root, metadata_hash
-from steadlith_core.state.trie import document_key, trie_root
+from steadlith_core.state.trie import document_key, leaf_digest, trie_root
 from steadlith_core.text.canonical import NORMALIZER_ID, canonicalise, fragment
 from steadlith_core.text.tokens import ESTIMATOR_ID, cumulative, estimate
 

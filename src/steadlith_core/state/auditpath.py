@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_core.digest import hasher
+from steadlith_core.state.tree import node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from steadlith_core.digest import Digest
-
-# format.md 4.2
-_node = hasher("node")
 
 
 def siblings_on_the_left(index: int, count: int) -> Iterator[bool]:
@@ -57,11 +54,11 @@ def climb(leaf: Digest, index: int, count: int, path: Iterable[Digest]) -> Diges
     """The root of the tree that `path`, of `path_length(index, count)` digests, leads to from `leaf`."""
     digest = leaf
     for on_the_left, sibling in zip(siblings_on_the_left(index, count), path, strict=True):
-        digest = _node(sibling + digest if on_the_left else digest + sibling)
+        digest = node(sibling + digest if on_the_left else digest + sibling)
     return digest
 
 
 def _above(level: Sequence[Digest]) -> list[Digest]:
     # Pairing neighbours from the left gives RFC 6962's split at the largest power of two; the odd one rises.
-    pairs = [_node(left + right) for left, right in zip(level[::2], level[1::2], strict=False)]
+    pairs = [node(left + right) for left, right in zip(level[::2], level[1::2], strict=False)]
     return [*pairs, level[-1]] if len(level) % 2 else pairs

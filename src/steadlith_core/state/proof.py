@@ -12,19 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith_core.digest import hash_fields
 from steadlith_core.errors import ProofRejected
 from steadlith_core.state import proofbytes
 from steadlith_core.state.auditpath import climb
-from steadlith_core.state.proofbytes import Kind, nibble
+from steadlith_core.state.proofbytes import Kind
 from steadlith_core.state.roots import corpus_root
-from steadlith_core.state.tree import leaf
+from steadlith_core.state.tree import leaf, root_of
+from steadlith_core.state.trie import leaf_digest, nibble, node_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from steadlith_core.digest import Digest
-    from steadlith_core.state.proofbytes import ChunkPart, Corpus, Inner, Proof, Row
+    from steadlith_core.state.proofbytes import ChunkPart, Corpus, Inner, Proof
 
 _NAMES = {
     Kind.DOCUMENT: "a document's presence",
@@ -102,16 +100,6 @@ def verify_chunk(root: Digest, key: Digest, chunk_hash: Digest, proof: bytes) ->
     )
 
 
-def leaf_digest(rows: Iterable[Row]) -> Digest:
-    """H[trie-leaf] of the rows, which are in key order (format.md 5.2)."""
-    return hash_fields("trie-leaf", [digest for row in rows for digest in row])
-
-
-def node_digest(children: Iterable[tuple[int, Digest]]) -> Digest:
-    """H[trie-node] of the children, which are in nibble order (format.md 5.3)."""
-    return hash_fields("trie-node", [field for child in children for field in child])
-
-
 def _read(proof: bytes, kind: Kind, key: Digest) -> Proof:
     read = proofbytes.unpack(proof)
     if read.kind != kind:
@@ -124,10 +112,8 @@ def _read(proof: bytes, kind: Kind, key: Digest) -> Proof:
 
 
 def _document_root(chunk_hash: Digest, chunk: ChunkPart) -> Digest:
-    # format.md 4.1 and 4.3
     own = leaf(chunk_hash, chunk.distance, embed=chunk.embed)
-    tree_root = climb(own, chunk.index, chunk.count, chunk.path)
-    return hash_fields("document", chunk.count, tree_root, chunk.metadata_hash)
+    return root_of(chunk.count, climb(own, chunk.index, chunk.count, chunk.path), chunk.metadata_hash)
 
 
 def _compare(root: Digest, proof: Proof, document_root: Digest | None) -> None:

@@ -18,13 +18,12 @@ from steadlith_core.digest import SIZE, Digest
 from steadlith_core.errors import ProofError
 from steadlith_core.records import IDENTITY_SCHEMA
 from steadlith_core.state.auditpath import path_length
-from steadlith_core.state.trie import FAN_OUT, LEAF_CAPACITY
+from steadlith_core.state.trie import FAN_OUT, LEAF_CAPACITY, nibble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Row = tuple[Digest, Digest]
-"""A document's key and root."""
+    from steadlith_core.state.trie import Row
 
 MAGIC = b"\x8bSLP"
 VERSION = 1
@@ -135,12 +134,6 @@ class Proof:
         if self.path:
             documents = self.corpus.documents
             _need(documents > LEAF_CAPACITY, f"an inner node above {documents} documents, which one leaf holds")
-
-
-def nibble(key: bytes, depth: int) -> int:
-    """The key's nibble at `depth`, high nibble first (format.md 5.2)."""
-    byte = key[depth // 2]
-    return byte & 15 if depth % 2 else byte >> 4
 
 
 def pack(proof: Proof) -> bytes:

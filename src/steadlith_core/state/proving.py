@@ -9,24 +9,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from steadlith_core.records import IDENTITY_SCHEMA
 from steadlith_core.state.auditpath import audit_path
-from steadlith_core.state.proof import leaf_digest, node_digest
-from steadlith_core.state.proofbytes import ChunkPart, Corpus, Inner, Kind, Proof, nibble, pack
+from steadlith_core.state.proofbytes import ChunkPart, Corpus, Inner, Kind, Proof, pack
 from steadlith_core.state.roots import corpus_root
 from steadlith_core.state.tree import distance, document_root, leaves, metadata_hash
-from steadlith_core.state.trie import LEAF_CAPACITY
+from steadlith_core.state.trie import LEAF_CAPACITY, children, in_order, leaf_digest, nibble, node_digest
 from steadlith_core.text.canonical import NORMALIZER_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from steadlith_core.digest import Digest
-    from steadlith_core.state.proofbytes import Row
     from steadlith_core.state.tree import Topology
+    from steadlith_core.state.trie import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +46,7 @@ class Trie:
     __slots__ = ("_normalizer_id", "_rows", "_top")
 
     def __init__(self, rows: Iterable[Row], *, normalizer_id: str = NORMALIZER_ID) -> None:
-        self._rows = sorted(rows)
-        for (left, _), (right, _) in pairwise(self._rows):
-            if left == right:
-                message = f"document key given twice: {left}"
-                raise ValueError(message)
+        self._rows = in_order(rows)
         self._normalizer_id = normalizer_id
         self._top = _node(self._rows, 0, len(self._rows), 0)
 
@@ -123,16 +117,8 @@ class Trie:
 def _node(rows: Sequence[Row], start: int, stop: int, depth: int) -> _Node:
     if stop - start <= LEAF_CAPACITY:
         return _Node(start, stop, leaf_digest(rows[start:stop]))
-    children: list[tuple[int, _Node]] = []
-    at = start
-    while at < stop:
-        own = nibble(rows[at][0], depth)
-        # The rows share a prefix and are in order, so their nibbles here are in order too.
-        end = bisect_left(rows, own + 1, at, stop, key=lambda row: nibble(row[0], depth))
-        children.append((own, _node(rows, at, end, depth + 1)))
-        at = end
-    digest = node_digest((number, child.digest) for number, child in children)
-    return _Node(start, stop, digest, tuple(children))
+    below = tuple((own, _node(rows, at, end, depth + 1)) for own, at, end in children(rows, start, stop, depth))
+    return _Node(start, stop, node_digest((own, child.digest) for own, child in below), below)
 
 
 def _inner(node: _Node, own: int) -> Inner:

@@ -20,7 +20,8 @@ Topology: TypeAlias = "Sequence[tuple[int, bool]]"
 are ordinary: embedded and without a parent."""
 
 _leaf = hasher("leaf")
-_node = hasher("node")
+node = hasher("node")
+"""H[node] of the 64 bytes left, right (format.md 4.2)."""
 
 EMPTY_TREE_ROOT = hasher("empty")(b"")
 
@@ -60,13 +61,13 @@ def tree_root(leaves: Iterable[Digest]) -> Digest:
         size, digest = 1, each
         while stack and stack[-1][0] == size:
             left_size, left = stack.pop()
-            size, digest = left_size + size, _node(left + digest)
+            size, digest = left_size + size, node(left + digest)
         stack.append((size, digest))
     if not stack:
         return EMPTY_TREE_ROOT  # format.md 4.1: the empty tree is H[empty] of no bytes.
     _, root = stack.pop()
     while stack:
-        root = _node(stack.pop()[1] + root)
+        root = node(stack.pop()[1] + root)
     return root
 
 
@@ -76,6 +77,10 @@ def metadata_hash(metadata: Mapping[str, str]) -> Digest:
 
 
 def document_root(chunk_hashes: Sequence[Digest], metadata: Mapping[str, str], topology: Topology = ()) -> Digest:
-    """H[document] of (leaf count, leaves' root, metadata hash) (format.md 4.3)."""
-    root = tree_root(leaves(chunk_hashes, topology))
-    return hash_fields("document", len(chunk_hashes), root, metadata_hash(metadata))
+    """The root of a document's chunks in order, with its metadata and their topology."""
+    return root_of(len(chunk_hashes), tree_root(leaves(chunk_hashes, topology)), metadata_hash(metadata))
+
+
+def root_of(count: int, tree: Digest, metadata: Digest) -> Digest:
+    """H[document] of leaf count, leaves' root and metadata hash (format.md 4.3)."""
+    return hash_fields("document", count, tree, metadata)

@@ -10,15 +10,19 @@ Source: DESIGN section 4; the shape is that of a hash array mapped trie (Bagwell
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core.digest import Digest, hash_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from steadlith_core.records import DocumentId
+
+Row: TypeAlias = "tuple[Digest, Digest]"
+"""A document's key and its root."""
 
 LEAF_CAPACITY = 32
 FAN_OUT = 16
@@ -29,36 +33,53 @@ def document_key(id: DocumentId) -> Digest:  # noqa: A002
     return hash_fields("key", id.source, id.path)
 
 
-def trie_root(documents: Iterable[tuple[Digest, Digest]]) -> Digest:
+def trie_root(documents: Iterable[Row]) -> Digest:
     """Root over (document key, document root) pairs in any order; O(n log n). `ValueError` for a key given twice."""
+    rows = in_order(documents)
+    return _node(rows, 0, len(rows), 0)
+
+
+def in_order(documents: Iterable[Row]) -> list[Row]:
+    """The rows in key order. `ValueError` for a key given twice."""
     rows = sorted(documents)
     for (left, _), (right, _) in pairwise(rows):
         if left == right:
             message = f"document key given twice: {left}"
             raise ValueError(message)
-    return _node(rows, 0, len(rows), 0)
+    return rows
 
 
-def _node(rows: Sequence[tuple[Digest, Digest]], start: int, stop: int, depth: int) -> Digest:
-    if stop - start <= LEAF_CAPACITY:
-        # format.md 5.2: a leaf lists its documents in key order.
-        return hash_fields("trie-leaf", [field for row in rows[start:stop] for field in row])
-    # format.md 5.3: an inner node lists (nibble, digest) of its children that hold documents, in nibble order.
-    children: list[int | Digest] = []
+def leaf_digest(rows: Iterable[Row]) -> Digest:
+    """H[trie-leaf] of the rows, which are in key order (format.md 5.2)."""
+    return hash_fields("trie-leaf", [digest for row in rows for digest in row])
+
+
+def node_digest(children: Iterable[tuple[int, Digest]]) -> Digest:
+    """H[trie-node] of the children that hold documents, which are in nibble order (format.md 5.3)."""
+    return hash_fields("trie-node", [field for child in children for field in child])
+
+
+def children(rows: Sequence[Row], start: int, stop: int, depth: int) -> Iterator[tuple[int, int, int]]:
+    """(nibble, start, stop) of each child of rows [start, stop), which share a prefix of `depth` nibbles."""
     at = start
-    for nibble in range(FAN_OUT):
-        end = at
-        while end < stop and _nibble(rows[end][0], depth) == nibble:
-            end += 1
-        if end > at:
-            children += (nibble, _node(rows, at, end, depth + 1))
+    while at < stop:
+        own = nibble(rows[at][0], depth)
+        # The rows are in order, so their nibbles here are in order too.
+        end = bisect_left(rows, own + 1, at, stop, key=lambda row: nibble(row[0], depth))
+        yield own, at, end
         at = end
-    return hash_fields("trie-node", children)
 
 
-def _nibble(key: bytes, depth: int) -> int:
+def nibble(key: bytes, depth: int) -> int:
+    """The key's nibble at `depth`, high nibble first (format.md 5.2)."""
     byte = key[depth // 2]
     return byte & 15 if depth % 2 else byte >> 4
+
+
+def _node(rows: Sequence[Row], start: int, stop: int, depth: int) -> Digest:
+    if stop - start <= LEAF_CAPACITY:
+        return leaf_digest(rows[start:stop])
+    return node_digest((own, _node(rows, at, end, depth + 1)) for own, at, end in children(rows, start, stop, depth))
 
 
 EMPTY_TRIE_ROOT = trie_root(())
