@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -78,14 +77,8 @@ def cut(
     texts: Sequence[tuple[CanonicalText, Format]],
 ) -> list[Cut | DocumentError]:
     """What becomes of each text, or why the policy refuses it."""
-    made: dict[int, Cut | DocumentError] = {}
-    by_format: defaultdict[Format, list[int]] = defaultdict(list)
-    for index, (_, format_) in enumerate(texts):
-        by_format[format_].append(index)
     with adapter(f"cutting by {chunker.id}"):
-        for format_, rows in by_format.items():
-            made.update(zip(rows, cut_all(chunker, [texts[index][0] for index in rows], format_), strict=True))
-    return [made[index] for index in range(len(texts))]
+        return cut_all(chunker, texts)
 
 
 def cut_document(chunker: Chunker, name: str, format: Format, content: bytes) -> CutDocument:  # noqa: A002

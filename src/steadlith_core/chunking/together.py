@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_core.chunking import arena
@@ -31,12 +32,22 @@ class Cut(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def cut_all(
+def cut_all(chunker: Chunker, texts: Sequence[tuple[CanonicalText, Format]]) -> list[Cut | DocumentError]:
+    """What becomes of each document, in order. One that the policy refuses is its error, and stops no other."""
+    by_format: defaultdict[Format, list[int]] = defaultdict(list)
+    for index, (_, format_) in enumerate(texts):
+        by_format[format_].append(index)
+    made: dict[int, Cut | DocumentError] = {}
+    for format_, rows in by_format.items():
+        made.update(zip(rows, _cut(chunker, [texts[index][0] for index in rows], format_), strict=True))
+    return [made[index] for index in range(len(texts))]
+
+
+def _cut(
     chunker: Chunker,
     texts: Sequence[CanonicalText],
     format: Format,  # noqa: A002
 ) -> Iterator[Cut | DocumentError]:
-    """Cut documents of one format, in order. One that the policy refuses is its error, and stops no other."""
     if isinstance(chunker, RouterChunker):
         chunker = chunker.route(format)
     cut_many = getattr(chunker, "cut_many", None)

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -103,20 +102,19 @@ def want(how: Cutter, source: SourceText) -> Wanted:
 def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | DocumentError]:
     """Cut many documents, each as `want` does; one that cannot be used is its error, and stops no other."""
     found: dict[int, Wanted | DocumentError] = {}
-    read: defaultdict[Format, list[tuple[int, CanonicalText, FrontMatter]]] = defaultdict(list)
+    read: dict[int, tuple[CanonicalText, FrontMatter]] = {}
     for index, source in enumerate(sources):
         try:
             kept = how.front_matter.get(source.id.source, ())
-            read[source.format].append((index, *document.read(source.content, source.format, kept)))
+            read[index] = document.read(source.content, source.format, kept)
         except DocumentError as error:
             found[index] = error
-    for format_, rows in read.items():
-        cuts = cut_all(how.chunker, [text for _, text, _ in rows], format_)
-        for (index, _, front), cut in zip(rows, cuts, strict=True):
-            try:
-                found[index] = cut if isinstance(cut, DocumentError) else _document(how, sources[index], front, cut)
-            except DocumentError as error:
-                found[index] = error
+    cuts = cut_all(how.chunker, [(text, sources[index].format) for index, (text, _) in read.items()])
+    for (index, (_, front)), cut in zip(read.items(), cuts, strict=True):
+        try:
+            found[index] = cut if isinstance(cut, DocumentError) else _document(how, sources[index], front, cut)
+        except DocumentError as error:
+            found[index] = error
     return [found[index] for index in range(len(sources))]
 
 
