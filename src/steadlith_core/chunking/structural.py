@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from steadlith_core.chunking.settings import PolicyFactory
 from steadlith_core.errors import ConfigError
 from steadlith_core.text.tokens import ESTIMATOR_ID, UNIT
 
@@ -23,11 +24,10 @@ if TYPE_CHECKING:
 
     from steadlith_core.chunking.cuts import Cuts
     from steadlith_core.policies import ChunkerFactory, Measure
-    from steadlith_core.ports import Settings
     from steadlith_core.records import Chunk, Finding, Format
     from steadlith_core.text.canonical import CanonicalText
 
-__all__ = ["FACTORY", "POLICY_ID", "StructuralChunker", "StructuralFactory"]
+__all__ = ["FACTORY", "POLICY_ID", "StructuralChunker"]
 
 POLICY_ID = "structural/1"
 
@@ -43,8 +43,6 @@ BYTES_PER_TOKEN = 16
 
 LEAST_BYTES_PER_TOKEN = 4
 """Of any byte cap: a lower one would be the maximum in disguise, and no size of any text would be kept."""
-
-KEYS = ("min_tokens", "max_tokens", "max_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +107,11 @@ class StructuralChunker:
             yield Cuts(texts[group], packed, read, tree.cut(packed, read.places, limits), limits)
 
 
-class StructuralFactory:
-    """Makes the policy from the table `[chunking]` of the configuration."""
-
-    def build(self, settings: Settings) -> StructuralChunker:
-        """A chunker; every key is optional. Without `max_bytes` the cap follows the maximum."""
-        for key, value in settings.items():
-            if key not in KEYS:
-                raise ConfigError(
-                    f"unknown key {key} = {value!r} for the {POLICY_ID} chunker; it has {', '.join(KEYS)}"
-                )
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise ConfigError(f"{key} = {value!r}: a whole number is needed")
-        max_tokens = settings.get("max_tokens", MAX_TOKENS)
-        return StructuralChunker(
-            min_tokens=settings.get("min_tokens", MIN_TOKENS),
-            max_tokens=max_tokens,
-            max_bytes=settings.get("max_bytes", max_tokens * BYTES_PER_TOKEN),
-        )
+def _sized(
+    min_tokens: int = MIN_TOKENS, max_tokens: int = MAX_TOKENS, max_bytes: int | None = None
+) -> StructuralChunker:
+    return StructuralChunker(min_tokens, max_tokens, max_tokens * BYTES_PER_TOKEN if max_bytes is None else max_bytes)
 
 
-FACTORY: ChunkerFactory = StructuralFactory()
+FACTORY: ChunkerFactory = PolicyFactory(POLICY_ID, _sized, ("min_tokens", "max_tokens", "max_bytes"))
+"""From the table `[chunking]`; every key is optional. Without `max_bytes` the cap follows the maximum."""

@@ -89,9 +89,6 @@ LETTERS = 2
 WORDS = 3
 """Classes below these numbers are letters; letters and digits."""
 
-CONTINUATION = WEIGHTS["continued"].first
-"""The bytes of UTF-8 that start no code point. Without them a text has one byte per code point."""
-
 
 def estimate(text: str) -> int:
     """Size of `text` in whole tokens, rounded up; 0 only for the empty text."""
