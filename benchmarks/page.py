@@ -38,12 +38,12 @@ SECTIONS = {
 
 INTRODUCTION = f"""\
 Written by `make bench`; do not edit. *Ours* is this checkout, *peer* is `steadlith=={PEER_VERSION}`, installed
-unchanged into an environment of its own. Both run on the same documents, by the same Python, in turns, each
-section in one run of the script; where something is embedded, by their own hash embedders at 256 dimensions unless a
-section says otherwise. Every figure is the median of the runs named above its table; wall, CPU and memory each have their own median. CPU is
-user and system time of the whole process, start-up included, unless a section says otherwise: on a shared machine it
-is the firmer figure. *Written* counts the bytes of the process's write calls, *to disk* those that became dirty pages
-of a disk. Nothing here is a test: no figure fails a build.
+unchanged into an environment of its own. Both run on the same documents, by the same Python, in turns, each section in
+one run of the script; where something is embedded, by their own hash embedders at 256 dimensions unless a section says
+otherwise. Every figure is the median of the runs named above its table; wall, CPU and memory each have their own
+median. CPU is user and system time of the whole process, start-up included, unless a section says otherwise: on a
+shared machine it is the firmer figure. *Written* counts the bytes of the process's write calls, *to disk* those that
+became dirty pages of a disk. Nothing here is a test: no figure fails a build.
 """
 
 LATER = (
