@@ -141,7 +141,7 @@ class Hands:
             at=clock.utc_now(),
             summary=dict(planned.counts),
         )
-        transaction = self.store.begin(head)
+        transaction = self.store.begin(head, mend=effect.planned.writes.mend)
         try:
             self._write(transaction, effect)
         except BaseException:
@@ -162,3 +162,4 @@ class Hands:
             transaction.respan(respan.id, respan.source_digest, respan.spans)
         for id_ in rows.closed:
             transaction.close_document(id_)
+        transaction.put_nodes(rows.nodes, rows.dropped)

@@ -15,7 +15,7 @@ from steadlith import wiring
 from steadlith.border import adapter
 from steadlith.cutting import USUAL_SOURCE
 from steadlith_core.errors import DocumentError, SourceError, UsageError
-from steadlith_core.records import Finding, FindingKind
+from steadlith_core.records import Finding, FindingKind, gather
 from steadlith_core.state.identity import source_digest
 
 if TYPE_CHECKING:
@@ -130,14 +130,14 @@ class FolderHistory:
                 factory = wiring.source_factory(USUAL_SOURCE, "source")
                 settings = {"path": where, "gitignore": False}
                 source = factory.build("history", settings, root=str(self._place), private=())
-                listing = source.list()
+                listing = gather(source.list())
             now: dict[str, str] = {}
             changed: list[Version] = []
             findings = [replace(finding, place=f"{name}:{finding.place}") for finding in listing.findings]
             for entry in listing.entries:
                 try:
                     with adapter(f"reading {where}/{entry.path}"):
-                        content = str(source_digest(source.read(entry.path)))
+                        content = str(source_digest(source.read(entry.path).body))
                 except DocumentError as error:
                     findings.append(Finding(f"{name}:{entry.path}", FindingKind(error.kind), str(error)))
                     continue
@@ -153,4 +153,4 @@ class FolderHistory:
         """Read the file again: no text is kept."""
         source, path = self._origins[version.content]
         with adapter(f"reading {path}"):
-            return source.read(path)
+            return source.read(path).body

@@ -67,7 +67,7 @@ class Index:
 
         Raises `ConfigError`, `SourceError`, `StoreCorrupt`, `ForeignFile`; a bad document is a finding instead.
         """
-        with self._reader() as reader, ExitStack() as stack:
+        with self.reader() as reader, ExitStack() as stack:
             cache = self._assembly.open_cache(readonly=True)
             stack.callback(cache.close)
             return make_plan(observe(self._assembly, reader, cache).world, self._terms()).plan
@@ -117,12 +117,12 @@ class Index:
 
         With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`).
         """
-        with self._reader() as reader:
+        with self.reader() as reader:
             return search(self._assembly, reader, query, limit=limit, parents=parents)
 
     def verify(self, *, root: Digest | None = None, state_root: Digest | None = None) -> Verification:
         """Recompute every root from what is stored, and compare with the head and with pinned roots."""
-        with self._reader() as reader:
+        with self.reader() as reader:
             return verify(reader, root=root, expected_state_root=state_root)
 
     def head(self) -> Head:
@@ -147,9 +147,10 @@ class Index:
         )
 
     @contextmanager
-    def _reader(self) -> Iterator[Reader]:
+    def reader(self, generation: int | None = None) -> Iterator[Reader]:
+        """A snapshot of the head, or of a kept generation. Raises `GenerationGone`."""
         with ExitStack() as stack:
-            reader = self._open(stack, readonly=True).snapshot()
+            reader = self._open(stack, readonly=True).snapshot(generation)
             stack.callback(reader.close)
             yield reader
 

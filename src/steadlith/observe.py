@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,11 @@ from steadlith_core.errors import DocumentError
 from steadlith_core.planning.planfile import is_plan_file
 from steadlith_core.planning.wanted import SourceText, rewant, want_all
 from steadlith_core.planning.world import World
-from steadlith_core.records import DocumentId, Finding, FindingKind
-from steadlith_core.state.identity import source_digest
+from steadlith_core.records import DocumentId, Finding, FindingKind, gather
+from steadlith_core.rows import TrieRow
+from steadlith_core.state.identity import content_digest
+from steadlith_core.state.moving import move
+from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +64,10 @@ def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset
             survey.wanted[id_] = _as_recorded(assembly, reader, recorded[id_])
 
     touched = sorted((survey.wanted.keys() & recorded.keys()) | vanished)
+    changes: dict[Digest, TrieRow | None] = {document_key(id_): None for id_ in vanished}
+    for document in survey.wanted.values():
+        key = document_key(document.id)
+        changes[key] = TrieRow(key, document.root, document.source_digest)
     with adapter("reading the index"):
         chunks = {id_: reader.chunks(id_) for id_ in touched}
         entries = reader.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
@@ -68,16 +76,21 @@ def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset
         keys = sorted({key for key in needed if key is not None})
         cached = cache.contains(keys)
         available = cached | reader.held(space, [key for key in keys if key not in cached])
+        moved = move(reader, changes)
     world = World(
         head=head,
         recipe=assembly.cutter.recipe,
         config_digest=assembly.config_digest,
-        recorded=recorded,
+        documents=head.documents,
+        total_chunks=head.chunks,
+        folders=Counter((id_.source, id_.path[: id_.path.rfind("/") + 1]) for id_ in recorded),
+        recorded={id_: recorded[id_] for id_ in touched},
         chunks=chunks,
         entries=entries,
         wanted=survey.wanted,
         vanished=frozenset(vanished),
         available=frozenset(available),
+        moved=moved,
         findings=tuple(survey.findings),
     )
     return Observed(world, tuple(survey.left))
@@ -102,7 +115,7 @@ class _Survey:
     def look(self, name: str, source: Source) -> None:
         """List one source and read all that it lists."""
         with adapter(f"listing source {name!r}"):
-            listing = source.list()
+            listing = gather(source.list())
         self.findings += (replace(finding, place=f"{name}:{finding.place}") for finding in listing.findings)
         folders = tuple(path for path in listing.unread if path.endswith("/"))
         files = set(listing.unread)
@@ -120,10 +133,10 @@ class _Survey:
     def _read(self, id: DocumentId, source: Source, entry: SourceEntry) -> None:  # noqa: A002
         with adapter(f"reading {id}"):
             content = source.read(entry.path)
-        if is_plan_file(content):
+        if is_plan_file(content.body):
             return
         self.seen.add(id)
-        digest = source_digest(content)
+        digest = content_digest(content)
         if self.only is not None and id not in self.only:
             if id not in self.recorded or self.recorded[id].source_digest != digest:
                 self.left.append(id)
@@ -136,7 +149,7 @@ class _Survey:
             self.findings += cut[1]
             return
         self.uncut.append(SourceText(id, entry.format, content))
-        self.uncut_bytes += len(content)
+        self.uncut_bytes += len(content.body)
         if self.uncut_bytes > CUT_TOGETHER:
             self._cut()
 

@@ -46,7 +46,7 @@ def verify(reader: Reader, *, root: Digest | None = None, expected_state_root: D
     """Recompute everything; compare with the head, and with pinned roots if they are given. O(all text)."""
     with adapter("verifying the index"):
         head = reader.head
-        problems = list(reader.problems(full=True))
+        problems = [problem.message for problem in reader.problems(full=True)]
         roots: dict[Digest, Digest] = {}
         chunks = 0
         for document in reader.documents():

@@ -14,15 +14,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from steadlith_core.digest import Digest
-    from steadlith_core.records import DocumentId, Format, Generation, Head, Listing, Space, Span
+    from steadlith_core.records import (
+        Content,
+        DocumentId,
+        Format,
+        Generation,
+        Head,
+        KnownFolder,
+        Listed,
+        Space,
+        Span,
+        Stamp,
+    )
     from steadlith_core.rows import (
         ArmHit,
         DocumentVersion,
         EntryRow,
         OccurrenceHit,
+        Problem,
         RecordedChunk,
         RecordedDocument,
         TextRow,
+        TrieNode,
+        TrieRow,
         VectorRow,
     )
     from steadlith_core.vectors import Vector
@@ -34,21 +48,46 @@ Settings: TypeAlias = "Mapping[str, Any]"
 # ---------------------------------------------------------------------------------------------- sources
 
 
+Known: TypeAlias = "Callable[[str], KnownFolder | None]"
+"""What an earlier look kept of a folder, none if nothing. Asked at most once a folder; a source need not ask."""
+
+
+def nothing_known(_folder: str) -> KnownFolder | None:
+    """Of no folder anything is known: everything is listed."""
+    return None
+
+
 class Source(Protocol):
     """Documents below one root. Never writes."""
 
-    def list(self) -> Listing:
-        """Everything in scope, in path order; what cannot be known goes to `unread`. Called first, once a run.
+    def list(self, known: Known = nothing_known) -> Iterator[Listed]:
+        """Everything in scope, each folder that holds documents once, in any order, as parts that need little memory.
 
-        Raises `SourceError` if the root itself cannot be listed, so that nothing is taken for deleted.
+        Called first, once a run, and read to its end: only then is what was not listed known to be gone. What cannot be
+        known goes to `unread`. Raises `SourceError`, at any part, if the root itself cannot be listed, so that nothing
+        is taken for deleted.
         """
         ...
 
-    def read(self, path: str) -> bytes:
-        """The exact bytes of one listed document, consistent over the read. May be called again.
+    def read(self, path: str) -> Content:
+        """One listed document, consistent over the read. May be called again.
 
         Raises `DocumentError` with `.kind` (a `FindingKind`) when it vanished, changed or cannot be read.
         """
+        ...
+
+    def stamp(self, path: str) -> Stamp | None:
+        """The document's stamp as it is now, none if that cannot be told. Asked after a read: a stamp that is not the
+        listing's says that the bytes may be newer than it. Never raises for a document that is gone.
+        """
+        ...
+
+    def leaves_out(self, path: str) -> bool:
+        """Whether something stands at `path` that the settings leave out. Asked of documents that are not listed."""
+        ...
+
+    def place(self) -> bytes | None:
+        """What tells this root from another one at the same path (an unmounted disk), if there is such a thing."""
         ...
 
 
@@ -198,6 +237,21 @@ class Reader(Protocol):
         """All documents, ordered by (source, path). O(documents)."""
         ...
 
+    def find(self, ids: Sequence[DocumentId]) -> Mapping[DocumentId, RecordedDocument]:
+        """The documents among `ids` that are there. O(ids)."""
+        ...
+
+    def nodes(self, prefixes: Sequence[str]) -> Mapping[str, TrieNode]:
+        """Nodes of the head's corpus trie by prefix (hexadecimal digits of the key), as they were put; leaves too.
+
+        The empty trie has none. O(prefixes). Raises `GenerationGone` off the head.
+        """
+        ...
+
+    def rows(self, prefix: str) -> Sequence[TrieRow]:
+        """The documents whose key begins with these hexadecimal digits, in key order. O(answer)."""
+        ...
+
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """The document's occurrences in source order; empty for a document that is not there. O(chunks)."""
         ...
@@ -244,8 +298,11 @@ class Reader(Protocol):
         """
         ...
 
-    def problems(self, *, full: bool) -> Iterator[str]:
-        """What the store itself can see is wrong, one sentence each. `full` compares every checksum and lexical row."""
+    def problems(self, *, full: bool) -> Iterator[Problem]:
+        """What the store itself can see is wrong. `full` compares every checksum and lexical row.
+
+        Without it only the head and what it vouches for is looked at, in a time that does not grow with the index.
+        """
         ...
 
     def close(self) -> None:
@@ -286,12 +343,16 @@ class Transaction(Protocol):
     def respan(self, id: DocumentId, source_digest: Digest, spans: Sequence[Span]) -> None:  # noqa: A002
         """Same open version, other source bytes: new spans in the same order."""
 
+    def put_nodes(self, nodes: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:
+        """Add or replace nodes of the corpus trie by prefix, and drop others; usually once in a write."""
+
     def commit(self, generation: Generation) -> Head:
         """Make all of it visible together with the new head, durably.
 
         Closes the occurrences that no open version holds any more, opens the new ones, and makes entries live or not.
         An entry is live if an open occurrence uses it, unless it is not to be embedded.
-        Checks that the store then holds `generation.documents` documents and `generation.chunks` chunks.
+        Checks that the store then holds `generation.documents` documents and `generation.chunks` chunks, and that the
+        topmost node leads to `generation.corpus_root`; raises `AdapterError` if not.
         Raises `StaleHead` if the head moved, `OutcomeUnknown` if it cannot tell whether the commit happened.
         """
         ...
@@ -316,8 +377,12 @@ class Store(Protocol):
         """A reader of the head, or of a kept older generation; raises `GenerationGone`."""
         ...
 
-    def begin(self, expected: Head) -> Transaction:
-        """Start a write on top of `expected`, creating the store if need be. Raises `StaleHead` or `LockHeld`."""
+    def begin(self, expected: Head, *, mend: bool = False) -> Transaction:
+        """Start a write on top of `expected`, creating the store if need be. Raises `StaleHead` or `LockHeld`.
+
+        With `mend` nothing that is kept is believed: a text, an entry, a lexical row or a vector that is put replaces
+        what is kept under its name, and documents and chunks are counted by their rows.
+        """
         ...
 
     def history(self) -> tuple[Generation, ...]:
@@ -339,6 +404,13 @@ class StoreFactory(Protocol):
         """Open it. With `readonly` nothing is created or changed and an absent index is generation 0.
 
         Raises `StoreCorrupt` or `ForeignFile` for a file that is not a whole index of ours.
+        """
+        ...
+
+    def set_aside(self, settings: Settings, *, root: str) -> str:
+        """Move a damaged index with its side files out of the way, deleting nothing; the new path of the index itself.
+
+        Called under the lock. Raises `ForeignFile` for what is not ours.
         """
         ...
 

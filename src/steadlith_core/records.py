@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from steadlith_core.digest import Digest
 
@@ -79,26 +79,108 @@ class Finding:
     message: str
 
 
+class Level(StrEnum):
+    """How closely recorded and observed state are compared: the head and what it vouches for, or every row."""
+
+    HEAD = "head"
+    FULL = "full"
+
+
+class DriftKind(StrEnum):
+    """What is not as it was committed. Closed; docs/drift.md says which level finds which."""
+
+    INDEX_MISSING = "index_missing"
+    INDEX_DAMAGED = "index_damaged"
+    INDEX_REPLACED = "index_replaced"
+    INDEX_OLDER = "index_older"
+    HEAD = "head"
+    COUNTS = "counts"
+    NODES = "nodes"
+    HISTORY = "history"
+    DOCUMENT = "document"
+    SPANS = "spans"
+    TEXT = "text"
+    ENTRY = "entry"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells, without reading, that a document still has the bytes it had: equal identities, equal bytes.
+
+    `changed_at` is when it last changed, in nanoseconds by the clock of whoever keeps it, 0 where the identity depends
+    on the bytes alone. What changed no earlier than a look began may change again under the same identity.
+    """
+
+    identity: bytes
+    changed_at: int
+
+
 @dataclass(frozen=True, slots=True)
 class SourceEntry:
-    """One readable document of a listing. `size` is in bytes, as the listing saw it."""
+    """One readable document of a listing. `size` is in bytes as the listing saw it; without a stamp it is read."""
 
     path: str
     format: Format
     size: int
+    stamp: Stamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The exact bytes of one document, and what its source says of it besides (`title`, `kind`, ...)."""
+
+    body: bytes
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFolder:
+    """What an earlier look kept of one folder: the identity of each document's stamp by its name in the folder.
+
+    `rules` is what `Listed.rules` was: whatever decided which names are documents there.
+    """
+
+    rules: bytes
+    identities: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A part of a listing: all documents directly in one folder (`""`, or a path that ends in `/`).
+
+    `same` are names of the known folder whose stamps are as they were; everything else that is there is an entry.
+    `unread` are paths, and folders ending in `/`, of which nothing is known: a recorded document there is kept as it
+    is, never deleted (invariant 5).
+    """
+
+    folder: str
+    entries: tuple[SourceEntry, ...] = ()
+    same: Collection[str] = ()
+    rules: bytes = b""
+    findings: tuple[Finding, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All that a source holds, in path order.
-
-    `unread` are paths, and folders ending in `/`, of which nothing is known: a recorded document there is
-    kept as it is, never deleted (invariant 5).
-    """
+    """All that a source holds, in path order, its parts put together."""
 
     entries: tuple[SourceEntry, ...]
     findings: tuple[Finding, ...] = ()
     unread: tuple[str, ...] = ()
+
+
+def gather(parts: Iterable[Listed]) -> Listing:
+    """A whole listing in memory: for sources that are small, or looked at without anything known of them."""
+    parts = list(parts)
+    return Listing(
+        # Python orders text by code point, which is the order of its UTF-8 bytes.
+        entries=tuple(sorted((entry for part in parts for entry in part.entries), key=lambda entry: entry.path)),
+        findings=tuple(sorted(finding for part in parts for finding in part.findings)),
+        unread=tuple(sorted({path for part in parts for path in part.unread})),
+    )
 
 
 @dataclass(frozen=True, slots=True)

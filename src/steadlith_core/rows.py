@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith_core.digest import Digest
-    from steadlith_core.records import DocumentId, Span
+    from steadlith_core.records import DocumentId, DriftKind, Span
     from steadlith_core.vectors import Vector
 
 
@@ -129,3 +129,34 @@ class OccurrenceHit:
     title: str
     headings: tuple[str, ...]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrieRow:
+    """One document as the corpus trie names it: its key, its root, and the digest of its source's bytes."""
+
+    key: Digest
+    root: Digest
+    source_digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class TrieNode:
+    """A node of the corpus trie: how many documents are below it, and its digest over their roots (`digest`) and over
+    their sources (`sources`).
+    """
+
+    count: int
+    digest: Digest
+    sources: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that a store sees is not as it was committed, in a sentence; and whose it is, as far as known."""
+
+    kind: DriftKind
+    message: str
+    document: DocumentId | None = None
+    entry: Digest | None = None
+    text: Digest | None = None

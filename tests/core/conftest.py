@@ -1,5 +1,6 @@
 """Builders for planning and applying: documents as lists of texts, without a chunker."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -10,8 +11,10 @@ from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.wanted import WantedChunk, WantedDocument
 from steadlith_core.planning.world import World
 from steadlith_core.records import DocumentId, Head, Recipe, Space, Span
-from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument, TextRow
+from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument, TextRow, TrieRow
 from steadlith_core.state import identity
+from steadlith_core.state.moving import build as build_trie
+from steadlith_core.state.moving import move
 from steadlith_core.state.roots import corpus_root, empty_head, state_root
 from steadlith_core.state.tree import document_root
 from steadlith_core.state.trie import document_key, trie_root
@@ -102,18 +105,45 @@ def world(before, after, *, how=None, now=None, available=(), findings=()):
     }
     vanished = frozenset(recorded) - {document.id for document in after}
     touched = {id_: chunks[id_] for id_ in chunks if id_ in changed or id_ in vanished}
+    rows = {row.key: row for row in map(trie_row, recorded.values())}
+    moved = move(
+        Rows(rows),
+        {document_key(id_): None for id_ in vanished} | {row.key: row for row in map(trie_row, changed.values())},
+    )
     return World(
         head=head,
         recipe=now,
         config_digest=hash_fields("config", "c"),
-        recorded=recorded,
+        documents=len(recorded),
+        total_chunks=head.chunks,
+        folders=Counter((id_.source, id_.path[: id_.path.rfind("/") + 1]) for id_ in recorded),
+        recorded={id_: recorded[id_] for id_ in touched},
         chunks=touched,
         entries=entries,
         wanted=changed,
         vanished=vanished,
         available=frozenset(available),
+        moved=moved,
         findings=tuple(findings),
     )
+
+
+def trie_row(document):
+    return TrieRow(document_key(document.id), document.root, document.source_digest)
+
+
+class Rows:
+    """A corpus trie in memory, as a store would hold it after committing these rows."""
+
+    def __init__(self, rows):
+        self._rows = rows
+        self._nodes = build_trie(rows.values()).put
+
+    def nodes(self, prefixes):
+        return {prefix: self._nodes[prefix] for prefix in prefixes if prefix in self._nodes}
+
+    def rows(self, prefix):
+        return [row for key, row in sorted(self._rows.items()) if key.hex().startswith(prefix)]
 
 
 def terms(**changes):

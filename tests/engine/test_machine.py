@@ -23,7 +23,7 @@ from steadlith_core.errors import PlanRejected, PlanStale
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.planfile import dump, load, plan_digest
 from steadlith_core.planning.wanted import SourceText, want
-from steadlith_core.records import DocumentId, FindingKind, Format
+from steadlith_core.records import Content, DocumentId, FindingKind, Format
 from steadlith_core.state.identity import source_digest
 from steadlith_core.state.roots import corpus_root
 from steadlith_core.state.trie import document_key, trie_root
@@ -370,7 +370,7 @@ class Life(RuleBasedStateMachine):
     def cut(self, path):
         """A document as the index must have it."""
         how = self.cutters[self.cut_by[path], self.recipe[1]]
-        return want(how, SourceText(DocumentId("docs", path), FORMATS[path], self.indexed[path]))[0]
+        return want(how, SourceText(DocumentId("docs", path), FORMATS[path], Content(self.indexed[path])))[0]
 
     def settle(self, planned):
         """The plan was applied: move the model, then compare."""

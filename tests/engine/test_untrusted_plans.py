@@ -133,11 +133,13 @@ def test_a_second_contradicting_change_of_one_document_is_refused(edited):
         load(resealed(body))
 
 
-@pytest.mark.parametrize("field", ["kept_documents", "kept_chunks", "rest_digest"])
+@pytest.mark.parametrize("field", ["kept_documents", "kept_chunks", "sources_root"])
 def test_a_forged_rest_is_refused(edited, field):
-    value = ANY if field == "rest_digest" else 1000
     honest = edited.plan()
-    forged = replace(honest, **{field: value})
+    if field == "sources_root":
+        forged = replace(honest, target=replace(honest.target, sources_root=ANY))
+    else:
+        forged = replace(honest, **{field: 1000})
     with pytest.raises(PlanRejected, match="totals"):
         edited.apply(forged)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from steadlith_core.errors import DocumentError
-from steadlith_core.records import FindingKind, Format
+from steadlith_core.records import FindingKind, Format, gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,50 +65,50 @@ class SourceSuite:
         raise NotImplementedError("override `remove`: a function that takes a document away behind the source's back")
 
     def test_an_empty_source_lists_nothing(self, make_source: MakeSource) -> None:
-        listing = make_source({}).list()
+        listing = gather(make_source({}).list())
         assert (listing.entries, listing.findings, listing.unread) == ((), (), ())
 
     def test_everything_is_listed_once_in_the_order_of_its_bytes(self, make_source: MakeSource) -> None:
-        listing = make_source(DOCUMENTS).list()
+        listing = gather(make_source(DOCUMENTS).list())
         paths = [entry.path for entry in listing.entries]
         assert paths == sorted(DOCUMENTS, key=lambda path: path.encode())
         assert listing.findings == ()
         assert listing.unread == ()
 
     def test_paths_are_composed_and_relative(self, make_source: MakeSource) -> None:
-        for entry in make_source(DOCUMENTS).list().entries:
+        for entry in gather(make_source(DOCUMENTS).list()).entries:
             assert unicodedata.is_normalized("NFC", entry.path)
             assert not entry.path.startswith(("/", "./"))
 
     def test_sizes_and_formats_are_given(self, make_source: MakeSource) -> None:
-        for entry in make_source(DOCUMENTS).list().entries:
+        for entry in gather(make_source(DOCUMENTS).list()).entries:
             assert entry.size == len(DOCUMENTS[entry.path])
             assert isinstance(entry.format, Format)
 
     def test_listing_again_gives_the_same(self, make_source: MakeSource) -> None:
         source = make_source(DOCUMENTS)
-        assert source.list() == source.list()
+        assert gather(source.list()) == gather(source.list())
 
     def test_reading_gives_the_exact_bytes_again_and_again(self, make_source: MakeSource) -> None:
         source = make_source(DOCUMENTS)
-        source.list()
+        gather(source.list())
         for _ in range(2):
-            assert {path: source.read(path) for path in DOCUMENTS} == dict(DOCUMENTS)
+            assert {path: source.read(path).body for path in DOCUMENTS} == dict(DOCUMENTS)
 
     def test_a_document_that_vanished_is_said_to_have_vanished(
         self, make_source: MakeSource, remove: Callable[[str], None]
     ) -> None:
         source = make_source(DOCUMENTS)
-        source.list()
+        gather(source.list())
         remove("a.md")
         with pytest.raises(DocumentError) as caught:
             source.read("a.md")
         assert caught.value.kind == FindingKind.VANISHED
-        assert "a.md" not in [entry.path for entry in source.list().entries]
+        assert "a.md" not in [entry.path for entry in gather(source.list()).entries]
 
     def test_a_document_that_never_was_cannot_be_read(self, make_source: MakeSource) -> None:
         source = make_source(DOCUMENTS)
-        source.list()
+        gather(source.list())
         for path in ("no.md", "deep/no.md", "no/such/folder.md", "a.md/below", "deep"):
             with pytest.raises(DocumentError) as caught:
                 source.read(path)
@@ -116,7 +116,7 @@ class SourceSuite:
 
     def test_no_path_leads_out_of_the_source(self, make_source: MakeSource) -> None:
         source = make_source(DOCUMENTS)
-        source.list()
+        gather(source.list())
         for path in ESCAPES:
             with pytest.raises(DocumentError) as caught:
                 source.read(path)

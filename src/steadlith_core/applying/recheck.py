@@ -89,7 +89,7 @@ def guard_problem(now: Plan, allowed: frozenset[str]) -> SteadlithError | None:
 
 def _outline(plan: Plan) -> tuple[object, ...]:
     """What follows from base and steps besides the steps themselves."""
-    kept = (plan.kept_documents, plan.kept_chunks, plan.rest_digest)
+    kept = (plan.kept_documents, plan.kept_chunks)
     return (plan.base, plan.target, plan.recipe_changed, kept)
 
 

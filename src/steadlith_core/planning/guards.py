@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from steadlith_core.planning.plan import Fate, Tripped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from steadlith_core.planning.plan import DocumentChange
     from steadlith_core.records import DocumentId
@@ -36,10 +36,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What the guards judge."""
+    """What the guards judge. `documents` and `chunks` are recorded, `folders` counts the documents directly in each."""
 
-    recorded: Iterable[DocumentId]
-    recorded_chunks: int
+    documents: int
+    chunks: int
+    folders: Mapping[tuple[str, str], int]
     changes: tuple[DocumentChange, ...]
     counts: Mapping[str, int]
     continued: frozenset[DocumentId]
@@ -54,24 +55,26 @@ def judge(losses: Losses, limits: Limits) -> tuple[Tripped, ...]:
 
 
 def _judge(losses: Losses, limits: Limits) -> Iterator[Tripped]:
-    recorded = list(losses.recorded)
     removed = {
         change.id for change in losses.changes if change.fate is Fate.REMOVED and change.id not in losses.continued
     }
 
-    allowed = max(limits.removed_documents, len(recorded) * limits.removed_documents_percent // 100)
+    allowed = max(limits.removed_documents, losses.documents * limits.removed_documents_percent // 100)
     if len(removed) > allowed:
-        message = f"{len(removed)} of {len(recorded)} documents would be removed (at most {allowed} pass)"
+        message = f"{len(removed)} of {losses.documents} documents would be removed (at most {allowed} pass)"
         yield Tripped("removed_documents", message, "--allow-removals")
 
-    before = Counter(id_.source for id_ in recorded)
-    gone = Counter(id_.source for id_ in removed)
+    before: Counter[str] = Counter()
+    for (source, _), count in losses.folders.items():
+        before[source] += count
+    gone = Counter(change.id.source for change in losses.changes if change.fate is Fate.REMOVED)
     for source in sorted(before):
-        if source not in losses.wanted_sources and gone[source] == before[source]:
+        nothing_left = source not in losses.wanted_sources and gone[source] == before[source]
+        if nothing_left and any(id_.source == source for id_ in removed):
             message = f"source {source!r} would go from {before[source]} documents to none"
             yield Tripped("emptied_source", message, "--allow-empty")
 
-    before_in, gone_in = _folders(recorded), _folders(removed)
+    before_in, gone_in = _within(losses.folders), _within(Counter(_folder(id_) for id_ in removed))
     emptied = {folder for folder, count in before_in.items() if gone_in[folder] == count >= LEAST_FOLDER}
     for folder in sorted(emptied):
         if not any(other != folder and folder.startswith(other) for other in emptied):
@@ -79,9 +82,9 @@ def _judge(losses: Losses, limits: Limits) -> Iterator[Tripped]:
             yield Tripped("removed_folder", message, "--allow-removals")
 
     lost = losses.counts["delete"] - losses.counts["add"]
-    share = losses.recorded_chunks * limits.deleted_chunks_percent // 100
+    share = losses.chunks * limits.deleted_chunks_percent // 100
     if lost > limits.deleted_chunks and lost > share:
-        message = f"{lost} of {losses.recorded_chunks} chunks would be deleted without replacement"
+        message = f"{lost} of {losses.chunks} chunks would be deleted without replacement"
         yield Tripped("deleted_chunks", message, "--allow-removals")
 
     if losses.model_changed:
@@ -92,10 +95,15 @@ def _judge(losses: Losses, limits: Limits) -> Iterator[Tripped]:
         yield Tripped("budget", message, "--allow-cost")
 
 
-def _folders(documents: Iterable[DocumentId]) -> Counter[str]:
+def _folder(id: DocumentId) -> tuple[str, str]:  # noqa: A002
+    return id.source, id.path[: id.path.rfind("/") + 1]
+
+
+def _within(folders: Mapping[tuple[str, str], int]) -> Counter[str]:
     """Documents below each folder, as `source:a/b/`; those at a source's root are in none."""
     counts: Counter[str] = Counter()
-    for id_ in documents:
-        folders = id_.path.split("/")[:-1]
-        counts.update(f"{id_.source}:{'/'.join(folders[:depth])}/" for depth in range(1, len(folders) + 1))
+    for (source, folder), count in folders.items():
+        parts = folder.split("/")[:-1]
+        for depth in range(1, len(parts) + 1):
+            counts[f"{source}:{'/'.join(parts[:depth])}/"] += count
     return counts

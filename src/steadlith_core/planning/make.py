@@ -10,21 +10,19 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.planning.cost import cost
 from steadlith_core.planning.guards import Limits, Losses, judge
 from steadlith_core.planning.matching import match
 from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Target
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Step, Update
 from steadlith_core.planning.writes import writes
-from steadlith_core.state.roots import corpus_root, state_root
+from steadlith_core.state.roots import corpus_root, sources_root, state_root
 from steadlith_core.state.tree import distance
-from steadlith_core.state.trie import document_key, trie_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from steadlith_core import canon
+    from steadlith_core.digest import Digest
     from steadlith_core.planning.cost import Price
     from steadlith_core.planning.matching import Match, Matching
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
@@ -60,19 +58,24 @@ def make_plan(world: World, terms: Terms) -> Planned:
     matching = match(before, world.wanted)
     ledger = _Ledger(set(world.available))
     changes = tuple(_changes(world, matching, ledger))
-    kept = world.recorded.keys() - {change.id for change in changes}
+    touched = [world.recorded[change.id] for change in changes if change.id in world.recorded]
 
     plan = Plan(
         tool=terms.tool,
         config_digest=world.config_digest,
         recipe=world.recipe,
         recipe_changed=world.head.recipe not in (None, world.recipe),
-        base=Base(world.head.lineage, world.head.generation, world.head.corpus_root, world.head.state_root),
+        base=Base(
+            world.head.lineage,
+            world.head.generation,
+            world.head.corpus_root,
+            world.head.state_root,
+            sources_root(world.moved.before),
+        ),
         target=_target(world),
         changes=changes,
-        kept_documents=len(kept),
-        kept_chunks=sum(world.recorded[id_].chunk_count for id_ in kept),
-        rest_digest=_rest(world, kept),
+        kept_documents=world.documents - len(touched),
+        kept_chunks=world.total_chunks - sum(document.chunk_count for document in touched),
         cost=cost(
             ledger.paid_tokens,
             cached=ledger.free,
@@ -81,6 +84,12 @@ def make_plan(world: World, terms: Terms) -> Planned:
             local=terms.local,
             price=terms.price,
         ),
+        level=world.level,
+        drift=tuple(sorted(world.drift, key=lambda drift: (drift.place, drift.kind, drift.message))),
+        mended=tuple(sorted(world.mended)),
+        scope=world.scope,
+        preview=world.preview,
+        store=world.store,
         tripped=(),
         findings=tuple(sorted(world.findings)),
     )
@@ -110,7 +119,8 @@ class _Ledger:
 def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[DocumentChange]:
     for id_ in sorted(world.wanted.keys() | world.vanished):
         if id_ in world.vanished:
-            gone = tuple(_deletes(world, matching, id_, Reason.DOCUMENT_VANISHED))
+            reason = Reason.OUT_OF_SCOPE if id_ in world.left_out else Reason.DOCUMENT_VANISHED
+            gone = tuple(_deletes(world, matching, id_, reason))
             yield DocumentChange(id_, Fate.REMOVED, None, None, 0, gone)
             continue
         document = world.wanted[id_]
@@ -221,25 +231,18 @@ def _origin(world: World, matches: tuple[Match | None, ...]) -> DocumentId | Non
 
 
 def _target(world: World) -> Target:
-    roots = {id_: document.root for id_, document in world.recorded.items() if id_ not in world.vanished}
-    chunks = {id_: document.chunk_count for id_, document in world.recorded.items() if id_ not in world.vanished}
-    roots |= {id_: document.root for id_, document in world.wanted.items()}
-    chunks |= {id_: len(document.chunks) for id_, document in world.wanted.items()}
-    trie = trie_root((document_key(id_), root) for id_, root in roots.items())
-    corpus = corpus_root(len(roots), trie, normalizer_id=world.recipe.normalizer_id)
-    return Target(corpus, state_root(corpus, world.recipe), len(roots), sum(chunks.values()))
-
-
-def _rest(world: World, kept: set[DocumentId]) -> Digest:
-    """One digest of the sources without a step: what the plan saw and left alone."""
-    rows: list[canon.Value] = [[id_.source, id_.path, world.recorded[id_].source_digest] for id_ in sorted(kept)]
-    return hash_fields("rest", rows)
+    after = world.moved.after
+    corpus = corpus_root(after.count, after.digest, normalizer_id=world.recipe.normalizer_id)
+    touched = (document.chunk_count for document in world.recorded.values())
+    wanted = (len(document.chunks) for document in world.wanted.values())
+    chunks = world.total_chunks - sum(touched) + sum(wanted)
+    return Target(corpus, state_root(corpus, world.recipe), sources_root(after), after.count, chunks)
 
 
 def _losses(world: World, matching: Matching, plan: Plan) -> Losses:
     was = world.head.recipe
     changed = None
-    if was is not None and world.recorded and was.spaces != world.recipe.spaces:
+    if was is not None and world.documents and was.spaces != world.recipe.spaces:
         old, new = was.spaces[0], world.recipe.spaces[0]
         changed = (
             f"the embedding model changes from {old.model_id} ({old.dimensions} dimensions) to {new.model_id} "
@@ -252,13 +255,13 @@ def _losses(world: World, matching: Matching, plan: Plan) -> Losses:
         if found is not None and found.origin in world.vanished
     }
     return Losses(
-        recorded=world.recorded.keys(),
-        recorded_chunks=world.head.chunks,
+        documents=world.documents,
+        chunks=world.total_chunks,
+        folders=world.folders,
         changes=plan.changes,
         counts=plan.counts,
         continued=frozenset(continued),
-        wanted_sources=frozenset(id_.source for id_ in world.wanted)
-        | {id_.source for id_ in world.recorded if id_ not in world.vanished},
+        wanted_sources=frozenset(id_.source for id_ in world.wanted),
         model_changed=changed,
         tokens=plan.cost.tokens,
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.cost import Cost
-    from steadlith_core.records import DocumentId, Finding, Recipe
+    from steadlith_core.records import DocumentId, DriftKind, Finding, Level, Recipe
 
 
 class Fate(StrEnum):
@@ -47,22 +47,43 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The head that a plan stands on."""
+    """The head that a plan stands on. `sources_root` is one digest of all sources' bytes as they are recorded."""
 
     lineage: str | None
     generation: int
     corpus_root: Digest
     state_root: Digest
+    sources_root: Digest
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the head will be."""
+    """What the head will be. `sources_root` covers the sources without a step too: what the plan saw and left alone."""
 
     corpus_root: Digest
     state_root: Digest
+    sources_root: Digest
     documents: int
     chunks: int
+
+
+class Repair(StrEnum):
+    """How applying a plan repairs drift. Closed; documented in docs/drift.md."""
+
+    STEPS = "steps"
+    REWRITE = "rewrite"
+    REBUILD = "rebuild"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Something recorded that is observed to be otherwise, and how applying this plan repairs it."""
+
+    place: str
+    kind: DriftKind
+    message: str
+    repair: Repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +100,9 @@ class Plan:
     """All that apply needs to check that it does what was reviewed.
 
     `recipe_changed` if the index was made under another recipe: recording the new one is a change of its own, also
-    where no document changes with it.
+    where no document changes with it. `level` says how closely the index was looked at for `drift`, `mended` which
+    documents are written anew because of it. `scope`, if it is not empty, is where documents may be removed. A
+    `preview` was made against an exported manifest and cannot be applied. `store` is what the store says it can do.
     """
 
     tool: str
@@ -91,15 +114,21 @@ class Plan:
     changes: tuple[DocumentChange, ...]
     kept_documents: int
     kept_chunks: int
-    rest_digest: Digest
     cost: Cost
+    level: Level
+    drift: tuple[Drift, ...]
+    mended: tuple[DocumentId, ...]
+    scope: tuple[str, ...]
+    preview: bool
+    store: Mapping[str, str | int | tuple[str, ...]]
     tripped: tuple[Tripped, ...]
     findings: tuple[Finding, ...]
 
     @property
     def is_empty(self) -> bool:
         """True when applying would do nothing."""
-        return not self.changes and not self.recipe_changed
+        repairs = any(drift.repair in {Repair.REWRITE, Repair.REBUILD} for drift in self.drift)
+        return not self.changes and not self.recipe_changed and not repairs
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import PlanFileError, PlanRejected
 from steadlith_core.planning.cost import Cost
-from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Target, Tripped
+from steadlith_core.planning.plan import Base, DocumentChange, Drift, Fate, Plan, Repair, Target, Tripped
 from steadlith_core.planning.steps import KINDS, NAMES, Reason, Step
-from steadlith_core.records import DocumentId, Finding, FindingKind, Recipe, Space
+from steadlith_core.records import DocumentId, DriftKind, Finding, FindingKind, Level, Recipe, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,12 +88,14 @@ def _body(plan: Plan) -> dict[str, Any]:
         "target": _plain(plan.target),
         "changes": [_change(change) for change in plan.changes],
         "counts": dict(plan.counts),
-        "kept": {
-            "documents": plan.kept_documents,
-            "chunks": plan.kept_chunks,
-            "sources": str(plan.rest_digest),
-        },
+        "kept": {"documents": plan.kept_documents, "chunks": plan.kept_chunks},
         "cost": _plain(plan.cost),
+        "refresh": str(plan.level),
+        "drift": [_plain(drift) for drift in plan.drift],
+        "mended": [_plain(id_) for id_ in plan.mended],
+        "scope": list(plan.scope),
+        "preview": plan.preview,
+        "store": {name: _listed(value) for name, value in plan.store.items()},
         "guards": [_plain(tripped) for tripped in plan.tripped],
         "findings": [_plain(finding) for finding in plan.findings],
     }
@@ -123,7 +125,15 @@ def _plain(record: Any) -> dict[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, DocumentId):
         return _plain(value)
-    return str(value) if isinstance(value, Digest | Reason | FindingKind) else value
+    return str(value) if isinstance(value, Digest | Reason | FindingKind | DriftKind | Repair) else value
+
+
+def _listed(value: str | int | tuple[str, ...]) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _capability(value: Any) -> str | int | tuple[str, ...]:
+    return tuple(map(_text, value)) if isinstance(value, list) else value if isinstance(value, int) else _text(value)
 
 
 def _read(body: Mapping[str, Any]) -> Plan:
@@ -139,8 +149,13 @@ def _read(body: Mapping[str, Any]) -> Plan:
             changes=tuple(_read_change(change) for change in _get(body, "changes", _list)),
             kept_documents=_get(kept, "documents", _count),
             kept_chunks=_get(kept, "chunks", _count),
-            rest_digest=_get(kept, "sources", _hash),
             cost=_record(Cost, _get(body, "cost", _object)),
+            level=_get(body, "refresh", Level),
+            drift=tuple(_record(Drift, item, kind=DriftKind) for item in _get(body, "drift", _list)),
+            mended=tuple(_document_id(item) for item in _get(body, "mended", _list)),
+            scope=tuple(_text(item) for item in _get(body, "scope", _list)),
+            preview=_get(body, "preview", _flag),
+            store={name: _capability(value) for name, value in _get(body, "store", _object).items()},
             tripped=tuple(_record(Tripped, item) for item in _get(body, "guards", _list)),
             findings=tuple(_record(Finding, item) for item in _get(body, "findings", _list)),
         )
@@ -189,11 +204,11 @@ def _recipe(value: Mapping[str, Any]) -> Recipe:
     return _record(Recipe, {**value, "spaces": spaces})
 
 
-def _record(kind: type[Record], value: Any) -> Record:
-    """Build a flat record, each field by the reader that its name has in `READERS`."""
+def _record(kind_of: type[Record], value: Any, **readers: Callable[[Any], Any]) -> Record:
+    """Build a flat record, each field by its reader in `readers`, or by the one that its name has in `READERS`."""
     source = _object(value)
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every caller passes a dataclass
-    return kind(**{name: _get(source, name, READERS[name]) for name in names})
+    names = [field.name for field in fields(kind_of)]  # type: ignore[arg-type]  # every caller passes a dataclass
+    return kind_of(**{name: _get(source, name, readers.get(name) or READERS[name]) for name in names})
 
 
 def _get(value: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> Any:
@@ -247,7 +262,7 @@ def _refuse(expected: str, value: Any) -> Never:
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "corpus_root", "state_root"), _hash),
+    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "corpus_root", "state_root", "sources_root"), _hash),
     **dict.fromkeys(("chunker_params_hash", "content_hash", "params_hash"), _hash),
     **dict.fromkeys(("old_position", "generation", "documents", "chunks", "tokens", "dimensions"), _count),
     **dict.fromkeys(("embeddings", "cached", "calls", "probe_texts"), _count),
@@ -260,6 +275,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "origin": _maybe(_document_id),
     "source": _text,
     "reason": Reason,
+    "repair": Repair,
     "kind": FindingKind,
     "spaces": tuple,
 }

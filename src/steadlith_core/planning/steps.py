@@ -24,6 +24,7 @@ class Reason(StrEnum):
     NEW_DOCUMENT = "new_document"
     NEW_TEXT = "new_text"
     DOCUMENT_VANISHED = "document_vanished"
+    OUT_OF_SCOPE = "out_of_scope"
     TEXT_GONE = "text_gone"
     REORDERED = "reordered"
     RELOCATED = "relocated"

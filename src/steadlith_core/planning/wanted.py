@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
     from steadlith_core.policies import Chunker
-    from steadlith_core.records import DocumentId, Format, Recipe, Space, Span
+    from steadlith_core.records import Content, DocumentId, Format, Recipe, Space, Span
     from steadlith_core.rows import RecordedChunk
     from steadlith_core.state.template import Template
     from steadlith_core.text.canonical import CanonicalText
@@ -79,11 +79,11 @@ class WantedDocument:
 
 
 class SourceText(NamedTuple):
-    """The exact bytes of one document, and the grammar to read them by."""
+    """One document as its source gives it, and the grammar to read it by."""
 
     id: DocumentId
     format: Format
-    content: bytes
+    content: Content
 
 
 Wanted: TypeAlias = "tuple[WantedDocument, tuple[Finding, ...]]"
@@ -106,7 +106,7 @@ def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | Docume
     for index, source in enumerate(sources):
         try:
             kept = how.front_matter.get(source.id.source, ())
-            read[index] = document.read(source.content, source.format, kept)
+            read[index] = document.read(source.content.body, source.format, kept)
         except DocumentError as error:
             found[index] = error
     cuts = cut_all(how.chunker, [(text, sources[index].format) for index, (text, _) in read.items()])
@@ -119,8 +119,9 @@ def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | Docume
 
 
 def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> Wanted:
-    title = front.title or cut.title
-    metadata = {**front.fields, "title": title, "format": str(source.format)}
+    own = source.content.attributes
+    title = own.get("title") or front.title or cut.title
+    metadata = {**front.fields, **own, "title": title, "format": str(source.format)}
     name = identity.chunk_hasher(how.recipe)
     wanted = tuple(_name_chunk(how, name, title, chunk) for chunk in cut.chunks)
     _refuse_too_long(how, wanted)
@@ -128,7 +129,7 @@ def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> 
         source.id,
         _root(wanted, metadata),
         metadata,
-        identity.source_digest(source.content),
+        identity.content_digest(source.content),
         wanted,
     )
     placed = [replace(finding, place=str(source.id)) for finding in cut.findings]

@@ -5,34 +5,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from steadlith_core.records import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith_core.digest import Digest
+    from steadlith_core.planning.plan import Drift
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.records import DocumentId, Finding, Head, Recipe
     from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
+    from steadlith_core.state.moving import Moved
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The three states, as far as they differ.
+    """The three states, as far as they differ; what is recorded and neither wanted nor vanished stays.
 
-    `recorded` are all documents of the head; `chunks` those of the changed and the vanished ones, with `entries`
-    for what they use. `wanted` holds new and changed documents only; whatever is recorded and neither wanted nor
-    vanished stays. `available` are the vector keys that the cache or the store would answer.
+    `recorded` holds the changed and the vanished documents, with their `chunks` and the `entries` that these use;
+    `wanted` the new and the changed ones. `documents` and `total_chunks` count all that is recorded, `folders` the
+    documents directly in each folder, by (source, folder). `available` are the vector keys that the cache or the store
+    would answer. `moved` is the corpus trie on its way from the recorded documents to the wanted ones.
+
+    `left_out` are vanished documents whose file stands where it was and that the settings leave out now; `replaced` are
+    sources whose root is another one than it was. `mended` are wanted documents that are written anew whatever their
+    steps, because of `drift`, which was looked for at `level`.
     """
 
     head: Head
     recipe: Recipe
     config_digest: Digest
+    documents: int
+    total_chunks: int
+    folders: Mapping[tuple[str, str], int]
     recorded: Mapping[DocumentId, RecordedDocument]
     chunks: Mapping[DocumentId, tuple[RecordedChunk, ...]]
     entries: Mapping[Digest, EntryRow]
     wanted: Mapping[DocumentId, WantedDocument]
     vanished: frozenset[DocumentId]
     available: frozenset[Digest]
+    moved: Moved
     findings: tuple[Finding, ...]
+    left_out: frozenset[DocumentId] = frozenset()
+    replaced: frozenset[str] = frozenset()
+    level: Level = Level.HEAD
+    drift: tuple[Drift, ...] = ()
+    mended: frozenset[DocumentId] = frozenset()
+    scope: tuple[str, ...] = ()
+    preview: bool = False
+    store: Mapping[str, str | int | tuple[str, ...]] = field(default_factory=dict)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.planning.world import World
     from steadlith_core.records import DocumentId, Space, Span
-    from steadlith_core.rows import EntryRow, TextRow
+    from steadlith_core.rows import EntryRow, TextRow, TrieNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Respan:
 @dataclass(frozen=True, slots=True)
 class Writes:
     """Rows to put and documents to close. `vectors` maps each entry to the key of the vector that it needs;
-    `inputs` maps each such key to the exact text a model would be given.
+    `inputs` maps each such key to the exact text a model would be given. `nodes` and `dropped` move the corpus trie.
+    With `mend` what is put replaces what is kept under its name.
     """
 
     space: Space
@@ -49,6 +50,9 @@ class Writes:
     versions: tuple[DocumentVersion, ...]
     respans: tuple[Respan, ...]
     closed: tuple[DocumentId, ...]
+    nodes: Mapping[str, TrieNode]
+    dropped: frozenset[str]
+    mend: bool
 
 
 def writes(
@@ -66,13 +70,13 @@ def writes(
     inputs: dict[Digest, str] = {}
     versions: list[DocumentVersion] = []
     respans: list[Respan] = []
-    for change in changes:
-        if change.fate is Fate.REMOVED:
-            continue
-        document = world.wanted[change.id]
-        if change.steps == (Update(None, Reason.SOURCE_BYTES),):
+    steps = {change.id: change.steps for change in changes if change.fate is not Fate.REMOVED}
+    for id_ in sorted(steps.keys() | world.mended):
+        document = world.wanted[id_]
+        mended = id_ in world.mended
+        if steps.get(id_) == (Update(None, Reason.SOURCE_BYTES),) and not mended:
             spans = tuple(chunk.span for chunk in document.chunks)
-            respans.append(Respan(change.id, document.source_digest, spans))
+            respans.append(Respan(id_, document.source_digest, spans))
             continue
         placements = _placements(before, matching, document)
         versions.append(
@@ -80,16 +84,28 @@ def writes(
         )
         for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
             old = before[found.origin][1][found.old_position] if found else None
-            if old is None or old.entry_hash != chunk.entry.entry_hash:
+            if old is None or mended or old.entry_hash != chunk.entry.entry_hash:
                 texts[chunk.text.text_hash] = chunk.text
                 entries[chunk.entry.entry_hash] = chunk.entry
             if chunk.vector_key is None:
                 continue
-            if old is None or old.entry_hash != chunk.entry.entry_hash or not same_space:
+            if old is None or mended or old.entry_hash != chunk.entry.entry_hash or not same_space:
                 vectors[chunk.entry.entry_hash] = chunk.vector_key
                 inputs[chunk.vector_key] = chunk.model_input
     closed = tuple(change.id for change in changes if change.fate is Fate.REMOVED)
-    return Writes(space, texts, entries, vectors, inputs, tuple(versions), tuple(respans), closed)
+    return Writes(
+        space,
+        texts,
+        entries,
+        vectors,
+        inputs,
+        tuple(versions),
+        tuple(respans),
+        closed,
+        world.moved.put,
+        world.moved.dropped,
+        mend=bool(world.mended),
+    )
 
 
 def _placements(

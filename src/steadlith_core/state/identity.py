@@ -16,7 +16,7 @@ from steadlith_core.records import IDENTITY_SCHEMA
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from steadlith_core.records import Recipe
+    from steadlith_core.records import Content, Recipe
 
 
 def params_hash(params: Mapping[str, str | int | bool | None]) -> Digest:
@@ -75,3 +75,9 @@ def source_digest(content: bytes) -> Digest:
     """H[source]: the exact bytes of a source document."""
     # format.md 3.8
     return hasher("source")(content)
+
+
+def content_digest(content: Content) -> Digest:
+    """H[source] of a document's bytes; with attributes, H[source-record] of that digest and of them (format.md 3.8)."""
+    body = source_digest(content.body)
+    return hash_fields("source-record", body, content.attributes) if content.attributes else body

@@ -17,6 +17,7 @@ from steadlith_core.text.canonical import NORMALIZER_ID
 if TYPE_CHECKING:
     from steadlith_core import canon
     from steadlith_core.records import Recipe, Space
+    from steadlith_core.rows import TrieNode
 
 
 def space_id(space: Space) -> Digest:
@@ -35,6 +36,11 @@ def state_root(corpus: Digest, recipe: Recipe | None) -> Digest:
         return hash_fields("state", corpus, [], None, None)
     spaces: list[canon.Value] = [[space_id(space), space.dimensions, space.quantization] for space in recipe.spaces]
     return hash_fields("state", corpus, spaces, recipe.lexical_id, recipe.template_id)
+
+
+def sources_root(top: TrieNode) -> Digest:
+    """H[sources]: one digest of the exact bytes of every document's source (format.md 6.4)."""
+    return hash_fields("sources", top.count, top.sources)
 
 
 def empty_head() -> Head:

@@ -18,7 +18,7 @@ from steadlith_adapters.sources.filesystem import FACTORY, formats, reading
 from steadlith_adapters.stores.sqlite import FACTORY as STORE
 from steadlith_conformance.sources import SourceSuite
 from steadlith_core.errors import ConfigError, DocumentError, SourceError
-from steadlith_core.records import FindingKind, Format
+from steadlith_core.records import FindingKind, Format, gather
 
 
 def source(root, private=(), **settings):
@@ -97,12 +97,12 @@ class TestSettings:
 
     def test_the_path_is_relative_to_the_configuration_or_absolute(self, tmp_path):
         put(tmp_path, "docs/a.md")
-        assert paths(source(tmp_path, path="docs").list()) == ["a.md"]
-        assert paths(source("/", path=str(tmp_path / "docs")).list()) == ["a.md"]
+        assert paths(gather(source(tmp_path, path="docs").list())) == ["a.md"]
+        assert paths(gather(source("/", path=str(tmp_path / "docs")).list())) == ["a.md"]
 
     def test_include_and_exclude_are_patterns_as_in_a_gitignore(self, tmp_path):
         put(tmp_path, "a.md", "a.txt", "docs/b.md", "docs/c.txt", "docs/old/d.md", "docs/old/new/e.md", "x/docs/f.txt")
-        listed = lambda **settings: paths(source(tmp_path, **settings).list())  # noqa: E731
+        listed = lambda **settings: paths(gather(source(tmp_path, **settings).list()))  # noqa: E731
         assert listed(include=["*.md"]) == ["a.md", "docs/b.md", "docs/old/d.md", "docs/old/new/e.md"]
         assert listed(include=["/docs"]) == ["docs/b.md", "docs/c.txt", "docs/old/d.md", "docs/old/new/e.md"]
         assert listed(include=["docs/", "!old/", "new/"]) == [
@@ -119,7 +119,7 @@ class TestSettings:
     def test_formats_follow_the_suffix_and_the_table_of_the_configuration(self, tmp_path):
         put(tmp_path, "a.MD", "b.rst", "c.py", "d", "e.tpl", "f.d.tpl", "g.unknown", "old/h.md", "Makefile", ".hidden")
         formats = {".tpl": "markdown", ".d.TPL": "code", "old/": "text"}
-        listing = source(tmp_path, formats=formats, hidden=True).list()
+        listing = gather(source(tmp_path, formats=formats, hidden=True).list())
         assert {entry.path: entry.format for entry in listing.entries} == {
             ".hidden": Format.TEXT,
             "Makefile": Format.CODE,
@@ -138,17 +138,17 @@ class TestSettings:
         put(tmp_path, "Logo.PNG", "old/scan.pdf", "site.tar.gz", "data.db", "lib.so", data=b"\0")
         (tmp_path / "link.png").symlink_to("old/b.txt")
         origin = source(tmp_path)
-        listing = origin.list()
+        listing = gather(origin.list())
         assert paths(listing) == ["a.md", "logo.svg", "old/b.txt", "png", "table.dat"]
         assert (listing.findings, listing.unread) == ((), ())
-        assert paths(source(tmp_path, include=["*.png"]).list()) == []
+        assert paths(gather(source(tmp_path, include=["*.png"]).list())) == []
         for path in ("Logo.PNG", "old/scan.pdf"):
             assert refused(origin, path) == FindingKind.VANISHED
         chosen = source(tmp_path, formats={".DB": "code", "*.pdf": "markdown"})
-        found = {entry.path: entry.format for entry in chosen.list().entries}
+        found = {entry.path: entry.format for entry in gather(chosen.list()).entries}
         assert (found.pop("data.db"), found.pop("old/scan.pdf")) == (Format.CODE, Format.MARKDOWN)
         assert list(found) == paths(listing)
-        assert chosen.read("data.db") == b"\0"
+        assert chosen.read("data.db").body == b"\0"
 
     def test_no_type_is_both_text_and_binary(self):
         assert formats.BINARY.isdisjoint(formats.SUFFIXES)
@@ -178,7 +178,7 @@ class TestOurOwnFiles:
         put(tmp_path, "a.md", "data/index.txt.md", "data/other.txt", "data/cache-walk", *side)
         put(tmp_path, ".steadlith/cache.sqlite3", "deep/.steadlith/x")
         origin = source(tmp_path, private=own)
-        assert paths(origin.list()) == ["a.md", "data/cache-walk", "data/index.txt.md", "data/other.txt"]
+        assert paths(gather(origin.list())) == ["a.md", "data/cache-walk", "data/index.txt.md", "data/other.txt"]
         for path in (*side, ".steadlith/cache.sqlite3", "deep/.steadlith/x"):
             assert refused(origin, path) == FindingKind.VANISHED
 
@@ -187,7 +187,7 @@ class TestOurOwnFiles:
         (tmp_path / "link").symlink_to("real")
         for one, other in (("link", "real"), ("real", "link")):
             origin = source(tmp_path, path=one, private=[tmp_path / other / "index.txt"])
-            assert paths(origin.list()) == ["a.md"]
+            assert paths(gather(origin.list())) == ["a.md"]
 
 
 class TestLinks:
@@ -197,7 +197,7 @@ class TestLinks:
         (tmp_path / "docs" / "folder").symlink_to("../outside")
         (tmp_path / "docs" / "gone.md").symlink_to("../nothing.md")
         origin = source(tmp_path, path="docs")
-        listing = origin.list()
+        listing = gather(origin.list())
         assert paths(listing) == ["a.md"]
         assert kinds(listing) == [(name, FindingKind.LINK_OUTSIDE) for name in ("file.md", "folder", "gone.md")]
         assert {"file.md", "folder/"} <= set(listing.unread)
@@ -208,7 +208,7 @@ class TestLinks:
         put(tmp_path, "a.md", "deep/b.md")
         (tmp_path / "link.md").symlink_to("a.md")
         (tmp_path / "again").symlink_to("deep")
-        listing = source(tmp_path).list()
+        listing = gather(source(tmp_path).list())
         assert paths(listing) == ["a.md", "deep/b.md"]
         assert (listing.findings, listing.unread) == ((), ())
 
@@ -218,9 +218,9 @@ class TestLinks:
         (tmp_path / "docs" / "key.md").symlink_to("../secret/key.md")
         (tmp_path / "docs" / "config").symlink_to("../.git/config")
         origin = source(tmp_path, include=["docs/"], exclude=["secret/"])
-        listing = origin.list()
+        listing = gather(origin.list())
         assert paths(listing) == ["docs/a.md", "docs/changes.md"]
-        assert origin.read("docs/changes.md") == b"text\n"
+        assert origin.read("docs/changes.md").body == b"text\n"
         assert listing.entries[1].size == 5
         for path in ("docs/key.md", "docs/config", "secret/key.md"):
             assert refused(origin, path) == FindingKind.VANISHED
@@ -232,14 +232,14 @@ class TestLinks:
         (tmp_path / "one").symlink_to("two")
         (tmp_path / "two").symlink_to("one")
         (tmp_path / ".#lock.md").symlink_to("user@host.123")
-        listing = source(tmp_path).list()
+        listing = gather(source(tmp_path).list())
         assert paths(listing) == ["a.md", "deep/b.md"]
         assert listing.findings == ()
 
     def test_a_folder_swapped_for_a_link_after_the_listing_is_not_followed(self, tmp_path):
         put(tmp_path, "docs/deep/a.md", "docs/b.md", "outside/a.md")
         origin = source(tmp_path, path="docs")
-        origin.list()
+        gather(origin.list())
         shutil.rmtree(tmp_path / "docs" / "deep")
         (tmp_path / "docs" / "deep").symlink_to("../outside")
         (tmp_path / "docs" / "b.md").unlink()
@@ -257,7 +257,7 @@ class TestOddities:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind("socket.md")
             origin = source(tmp_path)
-            listing = origin.list()
+            listing = gather(origin.list())
             assert paths(listing) == ["a.md"]
             assert kinds(listing) == [("pipe.md", FindingKind.NOT_A_FILE), ("socket.md", FindingKind.NOT_A_FILE)]
             assert refused(origin, "pipe.md") == FindingKind.NOT_A_FILE
@@ -267,7 +267,7 @@ class TestOddities:
         put(tmp_path, "a.md", data=b"12345")
         put(tmp_path, "b.md", data=b"123456")
         origin = source(tmp_path, max_file_bytes=5)
-        listing = origin.list()
+        listing = gather(origin.list())
         assert paths(listing) == ["a.md"]
         assert kinds(listing) == [("b.md", FindingKind.TOO_LARGE)]
         assert listing.unread == ("b.md",)
@@ -281,14 +281,14 @@ class TestOddities:
             pytest.skip("this file system refuses names that are not UTF-8")
         Path(os.fsdecode(root + b"/d\xff")).mkdir()
         put(tmp_path, "a.md")
-        listing = source(tmp_path).list()
+        listing = gather(source(tmp_path).list())
         assert paths(listing) == ["a.md"]
         assert kinds(listing) == [("caf\\xe9.md", FindingKind.NAME_NOT_UTF8), ("d\\xff", FindingKind.NAME_NOT_UTF8)]
-        assert source(tmp_path, exclude=["caf*", "d*"]).list().findings == ()
+        assert gather(source(tmp_path, exclude=["caf*", "d*"]).list()).findings == ()
 
     def test_names_that_differ_by_case_are_indexed_and_told(self, tmp_path):
         put(tmp_path, "Readme.md", "README.md", "A/x.md", "a/x.md", "a/y.md")
-        listing = source(tmp_path).list()
+        listing = gather(source(tmp_path).list())
         assert len(listing.entries) == 5
         assert kinds(listing) == [
             (path, FindingKind.NAME_CONFLICT) for path in ("A/x.md", "README.md", "Readme.md", "a/x.md")
@@ -297,7 +297,7 @@ class TestOddities:
 
     def test_names_that_differ_by_composition_are_unread(self, tmp_path):
         put(tmp_path, "caf\u00e9.md", "cafe\u0301.md", "e\u0301/a.md", "\u00e9/b.md", "fine.md")
-        listing = source(tmp_path).list()
+        listing = gather(source(tmp_path).list())
         assert paths(listing) == ["fine.md"]
         assert [kind for _, kind in kinds(listing)] == [FindingKind.NAME_CONFLICT] * 2
         assert {"caf\u00e9.md", "\u00e9/"} <= set(listing.unread)
@@ -305,10 +305,10 @@ class TestOddities:
     def test_a_decomposed_name_is_listed_composed_and_read(self, tmp_path):
         put(tmp_path, "e\u0301/cafe\u0301.md", data=b"found")
         origin = source(tmp_path)
-        assert paths(origin.list()) == ["\u00e9/caf\u00e9.md"]
-        assert origin.read("\u00e9/caf\u00e9.md") == b"found"
-        assert source(tmp_path).read("\u00e9/caf\u00e9.md") == b"found"
-        assert all(unicodedata.is_normalized("NFC", path) for path in paths(origin.list()))
+        assert paths(gather(origin.list())) == ["\u00e9/caf\u00e9.md"]
+        assert origin.read("\u00e9/caf\u00e9.md").body == b"found"
+        assert source(tmp_path).read("\u00e9/caf\u00e9.md").body == b"found"
+        assert all(unicodedata.is_normalized("NFC", path) for path in paths(gather(origin.list())))
 
     def test_a_tree_deeper_than_the_stack_is_listed(self, tmp_path):
         deep = tmp_path.joinpath(*["d"] * 150)
@@ -318,7 +318,7 @@ class TestOddities:
         usual = sys.getrecursionlimit()
         sys.setrecursionlimit(len(inspect.stack(0)) + 100)
         try:
-            assert len(origin.list().entries) == 1
+            assert len(gather(origin.list()).entries) == 1
         finally:
             sys.setrecursionlimit(usual)
 
@@ -329,7 +329,7 @@ class TestFaults:
         origin = source(tmp_path, path="docs")
         shutil.rmtree(tmp_path / "docs")
         with pytest.raises(SourceError, match="docs"):
-            origin.list()
+            gather(origin.list())
         assert refused(origin, "a.md") == FindingKind.VANISHED
 
     def test_what_may_not_be_read_is_unread_not_gone(self, public_path, as_nobody):
@@ -341,9 +341,10 @@ class TestFaults:
             """
 from steadlith_adapters.sources.filesystem import FACTORY
 from steadlith_core.errors import DocumentError
+from steadlith_core.records import gather
 drop()
 origin = FACTORY.build("docs", {}, root=arguments[0], private=[])
-listing = origin.list()
+listing = gather(origin.list())
 try:
     origin.read("e.md")
 except DocumentError as error:
@@ -364,9 +365,10 @@ answer([[entry.path for entry in listing.entries], [[f.place, f.kind] for f in l
             """
 from steadlith_adapters.sources.filesystem import FACTORY
 from steadlith_core.errors import SourceError
+from steadlith_core.records import gather
 drop()
 try:
-    FACTORY.build("docs", {}, root=arguments[0], private=[]).list()
+    gather(FACTORY.build("docs", {}, root=arguments[0], private=[]).list())
 except SourceError as error:
     answer(str(error))
 """,
@@ -390,7 +392,7 @@ except SourceError as error:
             monkeypatch.setattr(reading.os, "fstat", fstat)
             assert refused(origin, "a.md") == FindingKind.CHANGED_WHILE_READING
             monkeypatch.setattr(reading.os, "fstat", honest)
-            assert origin.read("a.md")
+            assert origin.read("a.md").body
 
     def test_a_file_that_vanishes_during_the_listing_is_unread(self, tmp_path, monkeypatch):
         put(tmp_path, "a.md", "b.md")
@@ -403,7 +405,7 @@ except SourceError as error:
             return honest(folder, name)
 
         monkeypatch.setattr(origin._scope, "admits", admits)
-        listing = origin.list()
+        listing = gather(origin.list())
         assert paths(listing) == ["a.md"]
         assert kinds(listing) == [("b.md", FindingKind.VANISHED)]
         assert listing.unread == ("b.md",)
@@ -417,7 +419,7 @@ except SourceError as error:
         (tmp_path / "deep" / ".gitignore").mkdir()
         origin = source(tmp_path, max_file_bytes=6)
         before = len(list(handles.iterdir()))
-        origin.list()
+        gather(origin.list())
         for path in ("a.md", "deep/b.md", "deep", "pipe", "no/x", "deep/b.md/x", "no.md"):
             with contextlib.suppress(DocumentError):
                 origin.read(path)
@@ -445,8 +447,13 @@ except SourceError as error:
 
 def test_hidden_files_and_folders_are_out_of_scope_unless_asked_for(tmp_path):
     put(tmp_path, ".env", ".cache/a.md", "docs/.draft.md", "docs/b.md")
-    assert [entry.path for entry in source(tmp_path).list().entries] == ["docs/b.md"]
+    assert [entry.path for entry in gather(source(tmp_path).list()).entries] == ["docs/b.md"]
     hidden = source(tmp_path, hidden=True)
-    assert [entry.path for entry in hidden.list().entries] == [".cache/a.md", ".env", "docs/.draft.md", "docs/b.md"]
+    assert [entry.path for entry in gather(hidden.list()).entries] == [
+        ".cache/a.md",
+        ".env",
+        "docs/.draft.md",
+        "docs/b.md",
+    ]
     with pytest.raises(DocumentError):
         source(tmp_path).read(".env")

@@ -5,6 +5,7 @@ import pytest
 from steadlith_adapters.sources.filesystem import FACTORY
 from steadlith_core import Format
 from steadlith_core.errors import ConfigError
+from steadlith_core.records import gather
 
 NAMES = (
     *("a.md", "B.RST", "notes", "Makefile", "pic.png", "x.tpl", ".hidden.md", ".github/b.md", ".git/c.md"),
@@ -27,7 +28,7 @@ def test_the_rule_names_the_documents_that_a_source_lists(tmp_path, settings):
         place = tmp_path / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("Text.\n", "utf-8")
-    listing = FACTORY.build("docs", settings, root=str(tmp_path), private=()).list()
+    listing = gather(FACTORY.build("docs", settings, root=str(tmp_path), private=()).list())
     rule = FACTORY.formats(settings)
     assert {name: format_ for name in NAMES if (format_ := rule(name))} == {
         entry.path: entry.format for entry in listing.entries

@@ -9,6 +9,7 @@ import pytest
 
 from steadlith_adapters.sources.filesystem import FACTORY
 from steadlith_adapters.sources.filesystem.patterns import compile_pattern
+from steadlith_core.records import gather
 
 NAMES = ("a", "b", "foo", "x.md", "y.txt", "build", "a b", "[x]", "!x", "#c", "tail ")
 FOLDERS = ("a", "b", "foo", "build")
@@ -36,7 +37,9 @@ def seen_by_git(root):
 def seen_by_us(root, **settings):
     return [
         entry.path
-        for entry in FACTORY.build("docs", {"hidden": True, **settings}, root=str(root), private=()).list().entries
+        for entry in gather(
+            FACTORY.build("docs", {"hidden": True, **settings}, root=str(root), private=()).list()
+        ).entries
     ]
 
 

@@ -23,7 +23,7 @@ def index(tmp_path):
 
 def problems(index, *, full):
     store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
-    found = list(store.snapshot().problems(full=full))
+    found = [problem.message for problem in store.snapshot().problems(full=full)]
     store.close()
     return found
 

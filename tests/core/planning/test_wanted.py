@@ -6,7 +6,7 @@ from steadlith_core.chunking.late import LateChunker
 from steadlith_core.chunking.packed import FIXED
 from steadlith_core.errors import DocumentError
 from steadlith_core.planning.wanted import Cutter, SourceText, rewant, want, want_all
-from steadlith_core.records import Format
+from steadlith_core.records import Content, Format
 from steadlith_core.rows import RecordedChunk
 from steadlith_core.state.template import TEMPLATES
 
@@ -21,7 +21,7 @@ def how(build):
 
 
 def wanted(how, build):
-    return want(how, SourceText(build.id("guide.md"), Format.MARKDOWN, GUIDE))
+    return want(how, SourceText(build.id("guide.md"), Format.MARKDOWN, Content(GUIDE)))
 
 
 def test_a_parent_has_no_key_no_input_and_no_context(how, build):
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_wanted_as_it_is_recorded(how, build):
 def test_a_document_that_a_policy_refuses_is_its_own_error_and_stops_no_other(how, build):
     how = replace(how, chunker=FIXED.build({"max_words": 2, "max_sections": 3}))
     texts = [b"one two three", b"a b c d e f g h i j", b"\xff", b"four five"]
-    sources = [SourceText(build.id(f"{n}.txt"), Format.TEXT, text) for n, text in enumerate(texts)]
+    sources = [SourceText(build.id(f"{n}.txt"), Format.TEXT, Content(text)) for n, text in enumerate(texts)]
     made = want_all(how, sources)
     assert [type(each) for each in made] == [tuple, DocumentError, DocumentError, tuple]
     assert [str(made[n].kind) for n in (1, 2)] == ["too_many_sections", "undecodable"]

@@ -44,7 +44,7 @@ def _found(reader: Reader) -> list[tuple[str, str, int]]:
 
 
 def _problems(store: Store) -> Sequence[str]:
-    return list(store.snapshot().problems(full=True))
+    return [problem.message for problem in store.snapshot().problems(full=True)]
 
 
 class ParentRules:

@@ -14,17 +14,18 @@ from steadlith_adapters.sources.filesystem.names import document_name
 from steadlith_adapters.sources.filesystem.reading import LinkMet, read_below
 from steadlith_adapters.sources.filesystem.scope import Scope, format_rule
 from steadlith_adapters.sources.filesystem.settings import read_rules, read_settings
-from steadlith_adapters.sources.filesystem.walk import Walk, is_within, resolved
+from steadlith_adapters.sources.filesystem.walk import Walk, by_folder, is_within, resolved
 from steadlith_core.errors import DocumentError
-from steadlith_core.records import FindingKind
+from steadlith_core.ports import nothing_known
+from steadlith_core.records import Content, FindingKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from steadlith_adapters.sources.filesystem.scope import Folder
     from steadlith_adapters.sources.filesystem.settings import FolderSettings
-    from steadlith_core.ports import FormatRule, Settings
-    from steadlith_core.records import Listing
+    from steadlith_core.ports import FormatRule, Known, Settings
+    from steadlith_core.records import Listed, Stamp
 
 
 class FilesystemSource:
@@ -35,15 +36,30 @@ class FilesystemSource:
         self._scope = Scope(settings)
         self._folders: dict[str, Folder] = {}
 
-    def list(self) -> Listing:
+    def list(self, known: Known = nothing_known) -> Iterator[Listed]:
         """Everything in scope now. Raises `SourceError` if the root cannot be listed."""
+        del known
         walk = Walk(self._settings, self._scope)
         listing = walk.listing()
         self._folders = walk.folders
-        return listing
+        return iter(by_folder(listing))
 
-    def read(self, path: str) -> bytes:
-        """The bytes of the document at `path`. Raises `DocumentError`."""
+    def stamp(self, path: str) -> Stamp | None:
+        """See `Source.stamp`."""
+        del path
+        return None
+
+    def leaves_out(self, path: str) -> bool:
+        """See `Source.leaves_out`."""
+        del path
+        return False
+
+    def place(self) -> bytes | None:
+        """See `Source.place`."""
+        return None
+
+    def read(self, path: str) -> Content:
+        """The document at `path`. Raises `DocumentError`."""
         *above, last = _parts(path)
         folder = self._enter(above, path)
         name = _spelled(folder.real, last)
@@ -54,7 +70,7 @@ class FilesystemSource:
         except LinkMet:
             return self._read_through_link(folder, name, path)
 
-    def _read_through_link(self, folder: Folder, name: str, path: str) -> bytes:
+    def _read_through_link(self, folder: Folder, name: str, path: str) -> Content:
         root = self._settings.root
         target = resolved(os.path.join(folder.real, name))  # noqa: PTH118 -- the disk's own spelling, untouched
         if target == root or not is_within(target, root):
@@ -67,8 +83,8 @@ class FilesystemSource:
         except LinkMet:
             raise DocumentError(FindingKind.CHANGED_WHILE_READING, f"{path!r} became another link; run again") from None
 
-    def _read(self, names: Sequence[str], path: str) -> bytes:
-        return read_below(self._settings.root, names, path=path, max_bytes=self._settings.max_file_bytes)
+    def _read(self, names: Sequence[str], path: str) -> Content:
+        return Content(read_below(self._settings.root, names, path=path, max_bytes=self._settings.max_file_bytes))
 
     def _enter(self, names: Sequence[str], path: str) -> Folder:
         """The folder that `names` lead to, by the rules that a listing obeys."""

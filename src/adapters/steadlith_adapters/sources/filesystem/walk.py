@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from steadlith_adapters.sources.filesystem.names import document_name, is_text, printable
 from steadlith_core.errors import SourceError
-from steadlith_core.records import Finding, FindingKind, Listing, SourceEntry
+from steadlith_core.records import Finding, FindingKind, Listed, Listing, SourceEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -210,6 +210,15 @@ class Walk:
 
     def _report(self, place: str, kind: FindingKind, message: str) -> None:
         self._findings.append(Finding(place, kind, message))
+
+
+def by_folder(listing: Listing) -> list[Listed]:
+    """A listing in its parts."""
+    folders: dict[str, list[SourceEntry]] = defaultdict(list)
+    for entry in listing.entries:
+        folders[entry.path[: entry.path.rfind("/") + 1]].append(entry)
+    parts = [Listed(folder, tuple(entries)) for folder, entries in folders.items()]
+    return [*parts, Listed("", findings=listing.findings, unread=listing.unread)]
 
 
 def resolved(path: str) -> str:

@@ -64,6 +64,12 @@ class MemoryStoreFactory:
         del root
         return MemoryStore(readonly=readonly)
 
+    def set_aside(self, settings: Settings, *, root: str) -> str:
+        """See `StoreFactory.set_aside`; a memory store has no file to be damaged."""
+        _refuse_settings(settings)
+        del root
+        return ""
+
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> MemoryLock:
         """See `StoreFactory.lock`."""
         _refuse_settings(settings)

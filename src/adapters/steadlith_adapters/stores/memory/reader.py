@@ -8,8 +8,10 @@ from steadlith_adapters.stores.arguments import check_limit, check_query
 from steadlith_adapters.stores.memory import bm25
 from steadlith_core import vectors
 from steadlith_core.errors import GenerationGone, UsageError
-from steadlith_core.rows import ArmHit, OccurrenceHit, RecordedChunk, RecordedDocument
+from steadlith_core.records import DriftKind
+from steadlith_core.rows import ArmHit, OccurrenceHit, Problem, RecordedChunk, RecordedDocument, TrieRow
 from steadlith_core.state.identity import text_hash
+from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Head, Space
-    from steadlith_core.rows import EntryRow
+    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode
     from steadlith_core.vectors import Vector
 
 MAX_LIMIT = 1000
@@ -45,11 +47,25 @@ class MemoryReader:
 
     def documents(self) -> Iterator[RecordedDocument]:
         """See `Reader.documents`."""
+        return (_recorded(version) for _, version in sorted(self._open().documents.items()))
+
+    def find(self, ids: Sequence[DocumentId]) -> Mapping[DocumentId, RecordedDocument]:
+        """See `Reader.find`."""
         documents = self._open().documents
-        return (
-            RecordedDocument(id, version.root, version.metadata, version.source_digest, len(version.placements))
-            for id, version in sorted(documents.items())  # noqa: A001
+        return {id_: _recorded(documents[id_]) for id_ in ids if id_ in documents}
+
+    def nodes(self, prefixes: Sequence[str]) -> Mapping[str, TrieNode]:
+        """See `Reader.nodes`."""
+        kept = self._at_head("the nodes of the corpus trie").nodes
+        return {prefix: kept[prefix] for prefix in prefixes if prefix in kept}
+
+    def rows(self, prefix: str) -> Sequence[TrieRow]:
+        """See `Reader.rows`."""
+        found = (
+            TrieRow(document_key(id_), version.root, version.source_digest)
+            for id_, version in self._open().documents.items()
         )
+        return sorted((row for row in found if row.key.hex().startswith(prefix)), key=lambda row: row.key)
 
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """See `Reader.chunks`."""
@@ -144,15 +160,15 @@ class MemoryReader:
                 )
         return tuple(hits)
 
-    def problems(self, *, full: bool) -> Iterator[str]:
+    def problems(self, *, full: bool) -> Iterator[Problem]:
         """See `Reader.problems`."""
         state = self._open()
         chunks = sum(len(version.placements) for version in state.documents.values())
         if (state.head.documents, state.head.chunks) != (len(state.documents), chunks):
-            yield f"the head counts {state.head.chunks} chunks, {chunks} are held"
+            yield Problem(DriftKind.COUNTS, f"the head counts {state.head.chunks} chunks, {chunks} are held")
         for name, text in state.texts.items() if full else ():
             if text_hash(text) != name:
-                yield f"text {name.short} does not match its hash"
+                yield Problem(DriftKind.TEXT, f"text {name.short} does not match its hash", text=name)
 
     def close(self) -> None:
         """See `Reader.close`."""
@@ -173,6 +189,11 @@ class MemoryReader:
             )
             raise GenerationGone(message)
         return state
+
+
+def _recorded(version: DocumentVersion) -> RecordedDocument:
+    chunks = len(version.placements)
+    return RecordedDocument(version.id, version.root, version.metadata, version.source_digest, chunks)
 
 
 def _ranked(scores: Mapping[int, float], limit: int) -> tuple[ArmHit, ...]:

@@ -15,7 +15,7 @@ from steadlith_core.state.roots import empty_head
 if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Generation, Head, Space
-    from steadlith_core.rows import DocumentVersion, EntryRow, VectorRow
+    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode, VectorRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class State:
     numbers: dict[Digest, int] = field(default_factory=dict)
     vectors: dict[Space, dict[Digest, VectorRow]] = field(default_factory=dict)
     documents: dict[DocumentId, DocumentVersion] = field(default_factory=dict)
+    nodes: dict[str, TrieNode] = field(default_factory=dict)
     used: frozenset[int] = frozenset()
 
     def copy(self) -> State:
@@ -43,6 +44,7 @@ class State:
             numbers=dict(self.numbers),
             vectors={space: dict(rows) for space, rows in self.vectors.items()},
             documents=dict(self.documents),
+            nodes=dict(self.nodes),
         )
 
     def placed(self) -> frozenset[Digest]:

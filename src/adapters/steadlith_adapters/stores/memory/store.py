@@ -66,7 +66,7 @@ class MemoryStore:
         message = f"generation {wanted} is not kept; the index is at generation {head.generation}"
         raise GenerationGone(message)
 
-    def begin(self, expected: Head) -> MemoryTransaction:
+    def begin(self, expected: Head, *, mend: bool = False) -> MemoryTransaction:  # noqa: ARG002
         """See `Store.begin`."""
         head = self._states()[-1].head
         if self._readonly:

@@ -11,12 +11,12 @@ from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.records import Head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Generation, Space, Span
-    from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, VectorRow
+    from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
 QUANTIZATION = frozenset({"float32"})
 
@@ -101,6 +101,13 @@ class MemoryTransaction:
                 replace(placement, span=span) for placement, span in zip(version.placements, spans, strict=True)
             )
             state.documents[id] = replace(version, source_digest=source_digest, placements=placements)
+
+    def put_nodes(self, nodes: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:
+        """See `Transaction.put_nodes`."""
+        with self._writing() as state:
+            for prefix in dropped:
+                state.nodes.pop(prefix, None)
+            state.nodes.update(nodes)
 
     def commit(self, generation: Generation) -> Head:
         """See `Transaction.commit`."""

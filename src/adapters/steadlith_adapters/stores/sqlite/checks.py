@@ -16,6 +16,8 @@ from steadlith_adapters.stores.sqlite.schema import OPEN
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
 from steadlith_core.errors import SteadlithError
+from steadlith_core.records import DriftKind
+from steadlith_core.rows import Problem
 from steadlith_core.state.identity import entry_hash, text_hash
 from steadlith_core.state.tree import document_root
 
@@ -55,13 +57,14 @@ _UNEMBEDDED = """
     WHERE e.live = 1 AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.space = ? AND v.entry = e.entry)"""
 
 
-def problems(session: Session, *, full: bool) -> Iterator[str]:
+def problems(session: Session, *, full: bool) -> Iterator[Problem]:
     """Run the checks of a level in order."""
     for check in (*SHALLOW, *FULL) if full else SHALLOW:
         try:
-            yield from check(session)
+            for message in check(session):
+                yield Problem(DriftKind.HEAD, message)
         except SteadlithError as error:
-            yield str(error)
+            yield Problem(DriftKind.HEAD, str(error))
 
 
 def _structure(session: Session) -> Iterator[str]:

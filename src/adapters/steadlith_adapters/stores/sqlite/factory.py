@@ -33,6 +33,10 @@ class SqliteStoreFactory:
 
         return SqliteStore(_index_path(settings, root), readonly=readonly)
 
+    def set_aside(self, settings: Settings, *, root: str) -> str:
+        """See `StoreFactory.set_aside`."""
+        raise NotImplementedError(_index_path(settings, root))
+
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> SqliteLock:
         """See `StoreFactory.lock`."""
         from steadlith_adapters.stores.sqlite.lock import SqliteLock

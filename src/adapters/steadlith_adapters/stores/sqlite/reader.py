@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
-from steadlith_adapters.stores.sqlite import checks, generations, lexical, packing, vectors
+from steadlith_adapters.stores.sqlite import checks, generations, lexical, packing, trie, vectors
 from steadlith_adapters.stores.sqlite.rows import read_headings, read_metadata
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.digest import SIZE as DIGEST_SIZE
@@ -22,25 +22,27 @@ from steadlith_core.digest import Digest
 from steadlith_core.errors import GenerationGone, UsageError
 from steadlith_core.records import DocumentId
 from steadlith_core.rows import EntryRow, OccurrenceHit, RecordedChunk, RecordedDocument
+from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_adapters.stores.sqlite.session import Row, Session
     from steadlith_core.records import Head, Space, Span
-    from steadlith_core.rows import ArmHit
+    from steadlith_core.rows import ArmHit, Problem, TrieNode, TrieRow
     from steadlith_core.vectors import Vector
 
 MAX_LIMIT = 1000
 """Far enough below vec0's 4,096 that ties at the edge can be looked at."""
 
 _VISIBLE = "{0}.valid_from <= ?1 AND {0}.valid_to > ?1"
-_DOCUMENTS = f"""
+_DOCUMENT = f"""
     SELECT d.source, d.path, v.root, v.metadata, s.source_digest, length(v.leaves)
     FROM document d
     JOIN document_version v ON v.document = d.document AND {_VISIBLE.format("v")}
-    JOIN span s ON s.document = v.document AND s.version = v.valid_from AND {_VISIBLE.format("s")}
-    ORDER BY d.source, d.path"""  # noqa: S608
+    JOIN span s ON s.document = v.document AND s.version = v.valid_from AND {_VISIBLE.format("s")}"""  # noqa: S608
+_DOCUMENTS = f"{_DOCUMENT} ORDER BY d.source, d.path"
+_FIND = f"{_DOCUMENT} WHERE d.key IN ({{}})"
 _VERSION = f"""
     SELECT d.source, d.path, v.metadata, s.source_digest, v.occurrences, v.leaves, v.parents, s.positions
     FROM document d
@@ -115,7 +117,22 @@ class SqliteReader:
 
     def documents(self) -> Iterator[RecordedDocument]:
         """See `Reader.documents`."""
-        return self._documents(self._live())
+        session = self._live()
+        return (self._document(session, row) for row in session.stream(_DOCUMENTS, self._generation))
+
+    def find(self, ids: Sequence[DocumentId]) -> Mapping[DocumentId, RecordedDocument]:
+        """See `Reader.find`."""
+        session = self._live()
+        rows = session.lookup(_FIND, [document_key(id_) for id_ in ids], self._generation)
+        return {document.id: document for document in (self._document(session, row) for row in rows)}
+
+    def nodes(self, prefixes: Sequence[str]) -> Mapping[str, TrieNode]:
+        """See `Reader.nodes`."""
+        return trie.nodes(self._at_head("the nodes of the corpus trie"), prefixes)
+
+    def rows(self, prefix: str) -> Sequence[TrieRow]:
+        """See `Reader.rows`."""
+        return trie.rows(self._live(), self._generation, prefix)
 
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """See `Reader.chunks`."""
@@ -203,7 +220,7 @@ class SqliteReader:
             del hits[enough:]
         return tuple(sorted(hits, key=lambda hit: (hit.id, hit.position)))
 
-    def problems(self, *, full: bool) -> Iterator[str]:
+    def problems(self, *, full: bool) -> Iterator[Problem]:
         """See `Reader.problems`."""
         return checks.problems(self._live(), full=full)
 
@@ -231,15 +248,16 @@ class SqliteReader:
             raise GenerationGone(message)
         return session
 
-    def _documents(self, session: Session) -> Iterator[RecordedDocument]:
-        for source, path, root, metadata, source_digest, leaves in session.stream(_DOCUMENTS, self._generation):
-            yield RecordedDocument(
-                id=DocumentId(source, path),
-                root=Digest(root),
-                metadata=session.decode(read_metadata, metadata, f"metadata of {source}:{path}"),
-                source_digest=Digest(source_digest),
-                chunk_count=leaves // DIGEST_SIZE,
-            )
+    @staticmethod
+    def _document(session: Session, row: Row) -> RecordedDocument:
+        source, path, root, metadata, source_digest, leaves = row
+        return RecordedDocument(
+            id=DocumentId(source, path),
+            root=Digest(root),
+            metadata=session.decode(read_metadata, metadata, f"metadata of {source}:{path}"),
+            source_digest=Digest(source_digest),
+            chunk_count=leaves // DIGEST_SIZE,
+        )
 
     def _holder(self, session: Session, document: int) -> _Version:
         version = self._version(session, document)

@@ -12,7 +12,7 @@ from steadlith_adapters.sqlite.kind import FileKind
 from steadlith_core.errors import ForeignFile, LockHeld
 
 APPLICATION_ID = 0x53544C32  # "STL2"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PAGE_SIZE = 16_384
 OPEN = 2**63 - 1
 
@@ -41,9 +41,15 @@ CREATE = (
         generation INTEGER NOT NULL REFERENCES generation(number),
         next_occurrence INTEGER NOT NULL
     ) STRICT""",
+    # key: H[key] of (source, path), which the corpus trie is ordered by
     """CREATE TABLE document(
-        document INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, UNIQUE (source, path)
+        document INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, key BLOB NOT NULL UNIQUE,
+        UNIQUE (source, path)
     ) STRICT""",
+    # the head's corpus trie: every node by its prefix in hexadecimal digits, leaves without their rows
+    """CREATE TABLE trie_node(
+        prefix TEXT PRIMARY KEY, documents INTEGER NOT NULL, digest BLOB NOT NULL, sources BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID""",
     # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
     # parent's position, -1 without one, and no bytes at all where no chunk has one; seal: over the ids and the entry
     # hashes they stand for (the root is over leaves and parents).

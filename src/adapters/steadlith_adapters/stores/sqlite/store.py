@@ -74,7 +74,7 @@ class SqliteStore:
         self._readers.add(reader)
         return reader
 
-    def begin(self, expected: Head) -> SqliteTransaction:
+    def begin(self, expected: Head, *, mend: bool = False) -> SqliteTransaction:  # noqa: ARG002
         """See `Store.begin`."""
         self._refuse_closed()
         if self._readonly:

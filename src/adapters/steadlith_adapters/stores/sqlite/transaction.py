@@ -11,19 +11,19 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_vector
-from steadlith_adapters.stores.sqlite import connection, generations, settle, vectors, versions
+from steadlith_adapters.stores.sqlite import connection, generations, settle, trie, vectors, versions
 from steadlith_core import canon
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.vectors import SpaceTable
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
-    from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, VectorRow
+    from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
 _FIND_ENTRY = "SELECT entry, live, context_hash IS NOT NULL FROM entry WHERE entry_hash = ?"
 
@@ -135,6 +135,11 @@ class SqliteTransaction:
         with self._writing() as session:
             self._touch(id)
             versions.respan(session, id, source_digest, spans, self._generation)
+
+    def put_nodes(self, nodes: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:
+        """See `Transaction.put_nodes`."""
+        with self._writing() as session:
+            trie.put(session, nodes, dropped)
 
     def commit(self, generation: Generation) -> Head:
         """See `Transaction.commit`."""

@@ -12,6 +12,7 @@ from steadlith_adapters.stores.sqlite import packing
 from steadlith_adapters.stores.sqlite.schema import OPEN
 from steadlith_core import canon
 from steadlith_core.errors import AdapterError
+from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +103,11 @@ def respan(
 
 
 def _document(session: Session, id: DocumentId) -> int:  # noqa: A002
-    session.run("INSERT INTO document(source, path) VALUES (?, ?) ON CONFLICT DO NOTHING", id.source, id.path)
-    number: int = session.value("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
+    key = document_key(id)
+    session.run(
+        "INSERT INTO document(source, path, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id.source, id.path, key
+    )
+    number: int = session.value("SELECT document FROM document WHERE key = ?", key)
     return number
 
 
