@@ -68,7 +68,7 @@ class Folder:
 
     def recorded(self):
         """What the index holds: path -> (metadata, rows)."""
-        with self.open()._reader() as reader:
+        with self.open().reader()() as reader:
             return {
                 document.id.path: (document.metadata, reader.chunks(document.id)) for document in reader.documents()
             }
@@ -273,7 +273,7 @@ def test_field_case_18_texts_that_collide_under_a_short_hash_have_vectors_of_the
     folder.apply(planned)
     index = folder.open()
     keys = [step.vector_key for step in steps(planned)]
-    with index._reader() as reader:
+    with index.reader()() as reader:
         held = reader.vectors(index._assembly.cutter.space, keys)
     assert len(set(held.values())) == 2
     for text in ("msg-4246", "msg-268273"):
@@ -347,7 +347,7 @@ def test_field_case_25_after_churn_every_chunk_is_found_by_its_own_vector(folder
     head = folder.apply(allow=["--allow-removals"]).head
     assert head.chunks == 120
     index = folder.open()
-    with index._reader() as reader:
+    with index.reader()() as reader:
         space = index._assembly.cutter.space
         for path in sorted(folder.docs.iterdir()):
             asked = index._assembly.embedder.embed_query(path.read_text("utf-8"))

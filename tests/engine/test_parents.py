@@ -58,7 +58,7 @@ def embedded_texts():
 
 
 def recorded(site, path="docs:guide.md"):
-    with site.open()._reader() as reader:
+    with site.open().reader()() as reader:
         document = next(each for each in reader.documents() if str(each.id) == path)
         chunks = reader.chunks(document.id)
         texts = reader.texts([chunk.text_hash for chunk in chunks])
