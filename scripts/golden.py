@@ -6,7 +6,7 @@ Vectors are stored per identity. Those of a `/0` identity may be written again, 
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,14 @@ from steadlith_core.chunking.structural import POLICY_ID, StructuralChunker
 from steadlith_core.digest import Digest, hash_fields, hasher
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import IDENTITY_SCHEMA, DocumentId, Format, Recipe, Space
+from steadlith_core.rows import TrieRow
 from steadlith_core.state import identity, proofbytes
+from steadlith_core.state import recipe as recipes
+from steadlith_core.state.manifest import Header, ManifestChunk, ManifestDocument, checksum
+from steadlith_core.state.manifestwriting import pack
+from steadlith_core.state.moving import build
 from steadlith_core.state.proving import Trie
-from steadlith_core.state.roots import corpus_root, empty_head, space_id, state_root
+from steadlith_core.state.roots import corpus_root, empty_head, sources_root, space_id, state_root
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.state.tree import Topology, document_root, leaves_root, metadata_hash
 from steadlith_core.state.trie import document_key, leaf_digest, trie_root
@@ -300,6 +305,161 @@ def proofs() -> dict[str, Any]:
     return {"documents": tries, "chunks": {**chunks, "5 with parts": parts}, "refused": refusals()}
 
 
+def held(
+    path: str, contexts: Sequence[int | None], metadata: dict[str, str], *, source: str = "docs", parent: int = -1
+) -> ManifestDocument:
+    """A document of a manifest with a chunk for each context, the last one a part of `parent`."""
+    chunks = tuple(
+        ManifestChunk(
+            chunk_hash=hash_fields("demo-chunk", path, number),
+            text_hash=hash_fields("demo-text", path, number),
+            entry_hash=hash_fields("demo-entry", path, number),
+            context_hash=None if context is None else leaf(context),
+            parent=parent if number == len(contexts) - 1 else -1,
+        )
+        for number, context in enumerate(contexts)
+    )
+    topology = [(chunk.parent, chunk.context_hash is not None) for chunk in chunks]
+    root = document_root([chunk.chunk_hash for chunk in chunks], metadata, topology)
+    return ManifestDocument(DocumentId(source, path), root, hash_fields("demo-source", path), metadata, chunks)
+
+
+def head_of(documents: Sequence[ManifestDocument], how: Recipe | None) -> Header:
+    """The header that follows from documents."""
+    trie = build(TrieRow(document_key(each.id), each.root, each.source_digest) for each in documents).after
+    corpus = corpus_root(trie.count, trie.digest)
+    chunks = sum(len(each.chunks) for each in documents)
+    return Header(how, corpus, state_root(corpus, how), sources_root(trie), len(documents), chunks)
+
+
+def manifest_case(documents: Sequence[ManifestDocument], how: Recipe | None) -> dict[str, Any]:
+    header = head_of(documents, how)
+    roots = printed(corpus=header.corpus_root, state=header.state_root, sources=header.sources_root)
+    listed = [
+        {
+            **printed(source=each.id.source, path=each.id.path, root=each.root, source_digest=each.source_digest),
+            "metadata": dict(each.metadata),
+            "chunks": [
+                {
+                    **printed(chunk_hash=chunk.chunk_hash, text_hash=chunk.text_hash, entry_hash=chunk.entry_hash),
+                    "context_hash": None if chunk.context_hash is None else str(chunk.context_hash),
+                    "parent": chunk.parent,
+                }
+                for chunk in each.chunks
+            ],
+        }
+        for each in documents
+    ]
+    return {
+        **roots,
+        "recipe": how is not None,
+        "documents": listed,
+        "manifest": b"".join(pack(header, documents)).hex(),
+    }
+
+
+def sealed(*pieces: bytes) -> str:
+    """A manifest of these pieces with a checksum that is right."""
+    so_far = b""
+    for piece in pieces:
+        so_far = checksum(so_far + piece)
+    return b"".join((*pieces, so_far)).hex()
+
+
+def refused_manifests() -> dict[str, str]:
+    """What a reader must refuse, most of it under a checksum that is right."""
+    how = recipe()
+    one, two = held("a", [], {}), held("b", [], {})
+    head, first, second, _ = pack(head_of([one, two], how), [one, two])
+    whole = bytes.fromhex(sealed(head, first, second))
+    body, other = first[9:], second[4:]  # what stands behind the names: 01 04 docs 00 01 a, and 00 00 01 b
+    digests = one.root + one.source_digest
+    chunk = held("a", [1], {})
+    chunked = list(pack(head_of([chunk], how), [chunk]))[:-1]
+
+    def named(name: bytes, rest: bytes = other) -> str:
+        """With a second document that has another name."""
+        return sealed(head, first, name + rest)
+
+    def with_metadata(metadata: bytes) -> str:
+        return sealed(head, first[:9] + digests + metadata + b"\x00", second)
+
+    def headed(recipe: bytes | None = recipes.encode(how), **wrong: canon.Value) -> str:
+        good = head_of([one, two], how)
+        fields: dict[str, canon.Value] = {
+            "identity_schema": IDENTITY_SCHEMA,
+            "recipe": recipe,
+            "corpus_root": good.corpus_root,
+            "state_root": state_root(good.corpus_root, how if recipe else None),
+            "sources_root": good.sources_root,
+            "documents": good.documents,
+            "chunks": good.chunks,
+        }
+        fields |= wrong
+        coded = canon.encode(fields)
+        return sealed(head[:5] + bytes((len(coded) & 127 | 128, len(coded) >> 7)) + coded, first, second)
+
+    return {
+        "empty": "",
+        "cut short": whole[:-1].hex(),
+        "a byte after the end": (whole + b"\x00").hex(),
+        "another magic": (b"\x00" + whole[1:]).hex(),
+        "another version": (whole[:4] + b"\x02" + whole[5:]).hex(),
+        "another byte under the same checksum": (whole[:-1] + bytes((whole[-1] ^ 1,))).hex(),
+        "another schema": headed(identity_schema="identity/2"),
+        "a field more": headed(lineage="x"),
+        "no recipe": headed(None),
+        "a state root that does not follow": headed(state_root=leaf(9)),
+        "another corpus root": headed(corpus_root=leaf(9), state_root=state_root(leaf(9), how)),
+        "another sources root": headed(sources_root=leaf(9)),
+        "fewer documents than are there": headed(documents=1),
+        "more chunks than are there": headed(chunks=1),
+        "documents out of order": sealed(head, first[:8] + b"b" + other, b"\x00\x00\x01a" + body),
+        "a document twice": sealed(head, first, b"\x00\x01\x00" + body),
+        "the same source as another": named(b"\x01\x04docs\x00\x01b"),
+        "no source": sealed(head, b"\x00\x00\x01a" + body, second),
+        "more shared than there is": named(b"\x00\x02\x01b"),
+        "less shared than could be": named(b"\x00\x00\x02ab"),
+        "a longer number": named(b"\x00\x80\x00\x01b"),
+        "a path that is no UTF-8": named(b"\x00\x00\x01\xff"),
+        "a reference to nothing": with_metadata(b"\x01\x05\x05"),
+        "a text twice": with_metadata(b"\x01\x00\x01t\x00\x01t"),
+        "metadata out of order": with_metadata(b"\x02\x00\x01b\x00\x01c\x00\x01a\x01"),
+        "a document root that does not follow": sealed(head, first.replace(one.root, leaf(9)), second),
+        "a chunk hash that does not follow": sealed(
+            chunked[0], chunked[1].replace(chunk.chunks[0].chunk_hash, leaf(9))
+        ),
+        "a parent before the first chunk": sealed(chunked[0], chunked[1][:-34] + b"\x02" + chunked[1][-33:]),
+    }
+
+
+def manifests() -> dict[str, Any]:
+    family = held("guide/parts.md", [None, 1, 1, 2], {"format": "markdown", "title": "Parts"}, parent=0)
+    small = [
+        held("guide/deep/Ä.md", [1], {"format": "markdown", "title": ""}),
+        held("guide/deep/Å.md", [1, 2, 1], {"format": "markdown", "tags": "a, b", "title": "Parts"}),
+        family,
+        held("long", [], {"format": "text", "title": "x" * 257}),
+        held("long.txt", [], {"format": "text", "title": "x" * 257}),
+        held("guide/parts.md", [3], {}, source="other"),
+    ]
+    # More contexts than can be referred to, and then again the first ones, of which 4 are left of the first 104.
+    many = [held("many", [*range(4200), *range(100, 108)], {})]
+    return {
+        "constants": {"recipe": recipes.encode(recipe()).hex()},
+        "manifests": {
+            "no index": manifest_case([], None),
+            "no documents": manifest_case([], recipe()),
+            "a few": manifest_case(small, recipe()),
+        },
+        "many contexts": printed(
+            last=next(reversed(list(pack(head_of(many, recipe()), many)))),
+            size=sum(map(len, pack(head_of(many, recipe()), many))),
+        ),
+        "refused": refused_manifests(),
+    }
+
+
 def vectors() -> dict[str, Callable[[], Any]]:
     """Every file of vectors by name."""
     identities = {
@@ -317,6 +477,7 @@ def vectors() -> dict[str, Callable[[], Any]]:
         "cuts": cuts,
         "state": state,
         "proofs": proofs,
+        "manifests": manifests,
     }
 
 

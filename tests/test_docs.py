@@ -8,18 +8,21 @@ import click
 import pytest
 
 from steadlith import config
-from steadlith.cli import changes, cutting, measuring, reading, start
+from steadlith.cli import changes, comparing, cutting, measuring, offline, reading, showing, start
 from steadlith.cli.main import CODES
 from steadlith_core import errors
+from steadlith_core.planning.plan import Repair
 from steadlith_core.planning.steps import GLYPHS, KINDS, Reason
-from steadlith_core.records import FindingKind
+from steadlith_core.records import DriftKind, FindingKind
 from steadlith_core.state.template import TEMPLATES
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = {
-    **{command.name: command for command in (start.init, changes.plan, changes.show, changes.apply)},
+    **{command.name: command for command in (start.init, changes.plan, showing.show, changes.apply)},
     **{command.name: command for command in (reading.status, reading.search, reading.verify, cutting.chunk)},
+    **{command.name: command for command in (offline.lock, offline.prove, offline.verify_proof, comparing.diff)},
     **{f"measure {command.name}": command for command in measuring.measure.commands.values()},
+    **{f"manifest {command.name}": command for command in offline.manifest.commands.values()},
 }
 CLASSES = [
     value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, errors.SteadlithError)
@@ -66,6 +69,16 @@ def test_every_finding_is_documented(kind):
 @pytest.mark.parametrize("reason", Reason)
 def test_every_reason_is_documented(reason):
     row(page("plan.md"), reason)
+
+
+@pytest.mark.parametrize("kind", DriftKind)
+def test_every_kind_of_drift_is_documented(kind):
+    row(page("drift.md"), kind)
+
+
+@pytest.mark.parametrize("repair", Repair)
+def test_every_repair_of_drift_is_documented(repair):
+    assert f"`{repair}`" in page("drift.md")
 
 
 def test_every_step_is_documented_with_its_glyph():

@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
+import apsw
 import pytest
 
 import steadlith
@@ -68,7 +70,7 @@ class Folder:
 
     def recorded(self):
         """What the index holds: path -> (metadata, rows)."""
-        with self.open().reader()() as reader:
+        with self.open().reader() as reader:
             return {
                 document.id.path: (document.metadata, reader.chunks(document.id)) for document in reader.documents()
             }
@@ -273,7 +275,7 @@ def test_field_case_18_texts_that_collide_under_a_short_hash_have_vectors_of_the
     folder.apply(planned)
     index = folder.open()
     keys = [step.vector_key for step in steps(planned)]
-    with index.reader()() as reader:
+    with index.reader() as reader:
         held = reader.vectors(index._assembly.cutter.space, keys)
     assert len(set(held.values())) == 2
     for text in ("msg-4246", "msg-268273"):
@@ -347,7 +349,7 @@ def test_field_case_25_after_churn_every_chunk_is_found_by_its_own_vector(folder
     head = folder.apply(allow=["--allow-removals"]).head
     assert head.chunks == 120
     index = folder.open()
-    with index.reader()() as reader:
+    with index.reader() as reader:
         space = index._assembly.cutter.space
         for path in sorted(folder.docs.iterdir()):
             asked = index._assembly.embedder.embed_query(path.read_text("utf-8"))
@@ -482,6 +484,66 @@ def test_field_case_41_a_plan_lists_every_fate_without_network_and_writes_nothin
     assert after == before
 
 
+def test_field_case_30_only_the_given_scope_may_delete(folder):
+    """Documents come in lots: what is missing outside the lot was not deleted."""
+    for number in range(6):
+        folder.write(f"docs/a/{number}.md", text_of(f"a{number}", 3))
+        folder.write(f"docs/b/{number}.md", text_of(f"b{number}", 3))
+    folder.apply()
+    shutil.rmtree(folder.docs / "a")
+    (folder.docs / "b" / "0.md").unlink()
+    folder.write("docs/b/new.md", text_of("new", 3))
+    folder.run("plan", "--scope", "docs:b/", "--out", "lot.json")
+    folder.run("apply", "lot.json")
+    assert sorted(folder.recorded()) == [
+        *(f"a/{number}.md" for number in range(6)),
+        *(f"b/{number}.md" for number in range(1, 6)),
+        "b/new.md",
+    ]
+    assert {change.id.path for change in folder.plan().changes} == {f"a/{number}.md" for number in range(6)}
+
+
+def edited_behind_our_back(folder, *statements):
+    connection = apsw.Connection(str(folder.root / ".steadlith" / "index.sqlite3"))
+    for statement in statements:
+        connection.execute(statement).fetchall()
+    connection.close()
+
+
+def test_field_case_42_documents_that_lost_their_rows_are_drift_and_are_repaired(filled):
+    """The index says that they are there, and nothing of them can be found."""
+    before = filled.open().head()
+    edited_behind_our_back(
+        filled,
+        "DELETE FROM occurrence WHERE document = 1",
+        "DELETE FROM span WHERE document = 2",
+        "DELETE FROM document_version WHERE document = 2",
+    )
+    shown = filled.run("plan", "--refresh=full", "--out", "repair.json")
+    assert "drift" in shown.lower()
+    plan = filled.open().plan(steadlith.Look(steadlith.Level.FULL))
+    assert {drift.repair for drift in plan.drift} == {"rewrite"}
+    assert plan.cost.embeddings == 0
+    filled.run("apply", "repair.json", "--allow-removals")
+    after = filled.open().head()
+    assert (after.corpus_root, after.state_root, after.chunks) == (before.corpus_root, before.state_root, before.chunks)
+    left = filled.open().plan(steadlith.Look(steadlith.Level.FULL))
+    assert (left.is_empty, {drift.kind for drift in left.drift}) == (True, {"history"})  # sources do not hold the past
+
+
+def test_field_case_43_a_text_edited_in_the_store_is_drift_and_is_restored(filled):
+    before = filled.open().head()
+    edited_behind_our_back(filled, "UPDATE text SET body = body || ' and a lie' WHERE text = 1")
+    assert filled.plan().is_empty  # the head level does not read texts
+    plan = filled.open().plan(steadlith.Look(steadlith.Level.FULL))
+    assert "text" in {drift.kind for drift in plan.drift}
+    assert (len(plan.mended) >= 1, plan.cost.embeddings) == (True, 0)
+    filled.apply(plan)
+    assert filled.open().head().state_root == before.state_root
+    assert not any("and a lie" in hit.text for hit in filled.hits("lie"))
+    assert filled.open().verify().problems == ()
+
+
 def test_field_case_46_a_plan_without_a_store_changes_no_configuration(folder):
     folder.write("docs/x.md", text_of("x", 6))
     folder.configure(rest='[store]\ntype = "memory"')
@@ -494,6 +556,7 @@ def test_field_case_46_a_plan_without_a_store_changes_no_configuration(folder):
         assert index.plan() == nowhere
     assert place.read_bytes() == before
     folder.configure()
-    assert folder.plan() == nowhere
+    somewhere = folder.plan()
+    assert somewhere == replace(nowhere, store=somewhere.store)  # what a store can do is told, and decides nothing
     folder.apply(nowhere)
     assert folder.plan().is_empty

@@ -5,7 +5,10 @@ import steadlith_core
 
 
 def test_the_engine_exports_exactly_these_names():
-    assert steadlith.__all__ == ["Answer", "Hit", "Index", "Plan", "Result", "SteadlithError", "Verification", "open"]
+    assert steadlith.__all__ == [
+        *("Answer", "Explained", "Hit", "Index", "Level", "Look", "Plan", "Result", "SteadlithError", "Verification"),
+        "open",
+    ]
     assert steadlith._HOMES.keys() == set(steadlith.__all__)
     for name in steadlith.__all__:
         assert getattr(steadlith, name).__name__ == name

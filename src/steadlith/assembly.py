@@ -14,6 +14,7 @@ from steadlith import wiring
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.planning import pathrules
 from steadlith_core.planning.wanted import Cutter
 from steadlith_core.records import Recipe, Space
 from steadlith_core.state import identity
@@ -38,6 +39,8 @@ class Assembly:
     """Adapters by name, made once a use. Open what you need, close what you opened."""
 
     config: Config
+    given: Mapping[str, Source] = field(default_factory=dict)
+    """Sources that were handed over as objects, by name: they take the place of what the configuration says of them."""
     cut_before: dict[tuple[DocumentId, Digest], tuple[WantedDocument, tuple[Finding, ...]]] = field(
         default_factory=dict
     )
@@ -57,14 +60,14 @@ class Assembly:
         with adapter(f"building chunking policy {chosen.type!r}"):
             chunker = wiring.chunker(chosen.type, chosen.settings, root=str(self.config.root))
         who = self.embedder_identity
-        kept = {
-            name: sorted(source.front_matter) for name, source in self.config.sources.items() if source.front_matter
-        }
+        sources = self.config.sources.items()
+        kept = {name: tuple(sorted(source.front_matter)) for name, source in sources if source.front_matter}
+        rules = {name: source.path_rules for name, source in sources if source.path_rules}
         recipe = Recipe(
             normalizer_id=NORMALIZER_ID,
             chunker_id=chunker.id,
             chunker_params_hash=identity.params_hash(chunker.params),
-            content_hash=hash_fields("content", kept),
+            content_hash=pathrules.content_hash(kept, rules),
             template_id=TEMPLATES[self.config.embedding.template].id,
             lexical_id=LEXICAL_ID,
             spaces=(Space(who.model_id, identity.params_hash(who.document_params), who.dimensions),),
@@ -73,7 +76,8 @@ class Assembly:
             recipe,
             chunker,
             TEMPLATES[self.config.embedding.template],
-            front_matter={name: tuple(keys) for name, keys in kept.items()},
+            front_matter=kept,
+            path_rules=rules,
             max_input_tokens=who.max_tokens,
             max_input_bytes=who.max_bytes,
         )
@@ -85,7 +89,8 @@ class Assembly:
             name: [source.adapter.type, repr(sorted(source.adapter.settings.items()))]
             for name, source in self.config.sources.items()
         }
-        return hash_fields("config", sources, self.cutter.recipe.content_hash)
+        moves = [list(move) for move in self.config.moves]
+        return hash_fields("config", sources, self.cutter.recipe.content_hash, moves)
 
     @cached_property
     def private_files(self) -> tuple[str, ...]:
@@ -100,10 +105,14 @@ class Assembly:
                 str(self.config.file),
             )
 
+    @cached_property
     def sources(self) -> Mapping[str, Source]:
         """The sources by name, in the configuration's order."""
         made = {}
         for name, source in self.config.sources.items():
+            if name in self.given:
+                made[name] = self.given[name]
+                continue
             with adapter(f"building source {name!r}"):
                 factory = wiring.source_factory(source.adapter.type, f"sources.{name}.type")
                 made[name] = factory.build(
@@ -126,6 +135,12 @@ class Assembly:
             return wiring.cache_factory(chosen.type).open(
                 chosen.settings, root=str(self.config.root), readonly=readonly
             )
+
+    def set_aside(self) -> str:
+        """Move a damaged index out of the way; where it is now."""
+        chosen = self.config.store
+        with adapter(f"setting the index of store {chosen.type!r} aside"):
+            return wiring.store_factory(chosen.type).set_aside(chosen.settings, root=str(self.config.root))
 
     def lock(self, *, timeout: float, holder: str) -> Lock:
         """The writer's lock, not yet taken."""

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field
-from datetime import date
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from steadlith.tables import Table, day, names, one_of, text, whole
 from steadlith_core.errors import ConfigError
+from steadlith_core.planning import moves
 from steadlith_core.planning.cost import Price
-from steadlith_core.planning.guards import Limits
+from steadlith_core.planning.guards import Limits, Unreadable
+from steadlith_core.planning.pathrules import RESERVED, PathRule
 from steadlith_core.state.template import TEMPLATES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from steadlith_core.ports import Settings
@@ -36,7 +38,7 @@ REJECTED = {
 """Settings that other tools have and that cannot mean anything here."""
 
 PRICE_LIMIT = 10**9
-"""No price is as high; a mistyped exponent is."""
+"""No price and no budget is as high; a mistyped exponent is."""
 
 VERSION_1_TABLES = frozenset({"chunker", "index"})
 """Tables that only a configuration of steadlith 1.x has."""
@@ -52,21 +54,31 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """One source: its adapter and the front-matter keys that are kept as metadata."""
+    """One source: its adapter, the front-matter keys that are kept as metadata, and metadata by path."""
 
     adapter: Adapter
     front_matter: tuple[str, ...] = ()
+    path_rules: tuple[PathRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConfig:
-    """The embedder, what it is given, how it is called and what it costs."""
+    """The embedder, what it is given, how it is called, what it costs, and what counts its tokens exactly."""
 
     embedder: Adapter
     template: str = "plain"
     batch_size: int = 64
     concurrency: int = 1
     price: Price | None = None
+    tokenizer: Adapter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """A price for the models whose id matches `model`, a glob."""
+
+    model: str
+    price: Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +92,20 @@ class Config:
     store: Adapter
     cache: Adapter
     limits: Limits
+    prices: tuple[ModelPrice, ...] = ()
+    moves: moves.Moves = ()
 
     @property
     def root(self) -> Path:
         """The folder that relative paths start from."""
         return self.file.parent
+
+    def price_of(self, model_id: str) -> Price | None:
+        """What this model costs: as `[embedding]` says, else as the first match in `[[prices]]` does; else unknown."""
+        if self.embedding.price is not None:
+            return self.embedding.price
+        matching = (each.price for each in self.prices if fnmatchcase(model_id, each.model))
+        return next(matching, None)
 
 
 def load(path: Path) -> Config:
@@ -113,8 +134,8 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
 def parse(tables: Mapping[str, Any], file: Path) -> Config:
     """Check a parsed configuration and freeze it."""
     _refuse_version_1(tables)
-    table = _Table("", tables)
-    table.allow("sources", "chunking", "embedding", "store", "cache", "guards")
+    table = Table("", tables, REJECTED)
+    table.allow("sources", "chunking", "embedding", "store", "cache", "guards", "prices", "moved")
     store = _adapter(table.table("store"), "type", "sqlite")
     cache = _adapter(table.table("cache"), "type", "sqlite")
     _refuse_one_file(store, cache, file.parent)
@@ -126,6 +147,8 @@ def parse(tables: Mapping[str, Any], file: Path) -> Config:
         store=store,
         cache=cache,
         limits=_limits(table.table("guards")),
+        prices=tuple(map(_model_price, table.tables("prices"))),
+        moves=_moves(table.tables("moved"), table.table("sources").values),
     )
 
 
@@ -158,7 +181,7 @@ def _refuse_one_file(store: Adapter, cache: Adapter, root: Path) -> None:
         )
 
 
-def _sources(table: _Table) -> dict[str, SourceConfig]:
+def _sources(table: Table) -> dict[str, SourceConfig]:
     if not table.values:
         raise ConfigError('[sources] names no source; add one, for example [sources.docs] with path = "docs"')
     sources = {}
@@ -166,114 +189,103 @@ def _sources(table: _Table) -> dict[str, SourceConfig]:
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
             raise ConfigError(f"[sources.{name}]: a source's name has ASCII letters, digits, - and _ only")
         own = table.table(name)
-        kept = own.pop("front_matter", _names, ())
-        sources[name] = SourceConfig(_adapter(own, "type", "filesystem"), kept)
+        kept = own.pop("front_matter", names, ())
+        rules = tuple(map(_path_rule, own.tables("metadata")))
+        sources[name] = SourceConfig(_adapter(own, "type", "filesystem"), kept, rules)
     return sources
 
 
-def _embedding(table: _Table) -> EmbeddingConfig:
-    template = table.pop("template", _text, "plain")
+def _path_rule(table: Table) -> PathRule:
+    match = table.need("match", text, 'a pattern of paths, for example "reference/*"')
+    for key in sorted(set(RESERVED) & table.values.keys()):
+        raise ConfigError(f"{table.path(key)}: every document has a {key} of its own; name the metadata otherwise")
+    if not table.values:
+        raise ConfigError(f'{table.name} gives no metadata to {match!r}; add some, for example kind = "reference"')
+    return PathRule(match, {key: table.pop(key, text, None) for key in sorted(table.values)})
+
+
+def _moves(tables: Sequence[Table], sources: Mapping[str, Any]) -> moves.Moves:
+    found = []
+    for table in tables:
+        old = table.need("from", text, "the place that a document or a folder had, source:path")
+        new = table.need("to", text, "the place that it has now, source:path")
+        table.allow()
+        name = new.partition(":")[0]
+        if name not in sources:
+            known = ", ".join(sources)
+            raise ConfigError(f"{table.path('to')} = {new!r}: no source is named {name!r}; there are {known}")
+        found.append((old, new))
+    wrong = moves.problem(found)
+    if wrong is not None:
+        raise ConfigError(f"[[moved]]: {wrong}")
+    return tuple(found)
+
+
+def _embedding(table: Table) -> EmbeddingConfig:
+    template = table.pop("template", text, "plain")
     if template not in TEMPLATES:
         raise ConfigError(f"embedding.template = {template!r}: choose from {', '.join(sorted(TEMPLATES))}")
     return EmbeddingConfig(
         template=template,
-        batch_size=table.pop("batch_size", _whole(1, 4096), 64),
-        concurrency=table.pop("concurrency", _whole(1, 64), 1),
+        batch_size=table.pop("batch_size", whole(1, 4096), 64),
+        concurrency=table.pop("concurrency", whole(1, 64), 1),
         price=_price(table),
+        tokenizer=_tokenizer(table),
         embedder=_adapter(table, "embedder", None),
     )
 
 
-def _price(table: _Table) -> Price | None:
+def _price(table: Table) -> Price | None:
     per_million = table.pop("price_per_million_tokens", _money, None)
-    currency = table.pop("price_currency", _text, "USD")
-    as_of = table.pop("price_as_of", _date, None)
+    currency = table.pop("price_currency", text, "USD")
+    as_of = table.pop("price_as_of", day, None)
     return None if per_million is None else Price(per_million, currency, as_of)
 
 
-def _limits(table: _Table) -> Limits:
+def _model_price(table: Table) -> ModelPrice:
+    model = table.need("model", text, 'the id of a model, or a pattern of ids, for example "openai:*-small*"')
+    per_million = table.need("per_million_tokens", _money, "the price of a million input tokens")
+    currency = table.pop("currency", text, "USD")
+    as_of = table.need("as_of", day, "the day on which somebody looked the price up, YYYY-MM-DD")
+    table.allow()
+    return ModelPrice(model, Price(per_million, currency, as_of))
+
+
+def _tokenizer(table: Table) -> Adapter | None:
+    if "tokenizer" not in table.values:
+        return None
+    own = table.table("tokenizer")
+    del table.values["tokenizer"]
+    kind = own.need("type", text, 'name a tokenizer, for example "tokenizers" or "tiktoken"')
+    return Adapter(kind, dict(own.values))
+
+
+def _limits(table: Table) -> Limits:
     usual = Limits()
     table.allow(*Limits.__dataclass_fields__)
-    many, percent = _whole(0, 2**31), _whole(0, 100)
+    many, percent = whole(0, 2**31), whole(0, 100)
     return Limits(
         removed_documents=table.pop("removed_documents", many, usual.removed_documents),
         removed_documents_percent=table.pop("removed_documents_percent", percent, usual.removed_documents_percent),
         deleted_chunks=table.pop("deleted_chunks", many, usual.deleted_chunks),
         deleted_chunks_percent=table.pop("deleted_chunks_percent", percent, usual.deleted_chunks_percent),
+        max_steps=table.pop("max_steps", many, usual.max_steps),
         paid_tokens=table.pop("paid_tokens", many, None),
+        paid_amount=table.pop("paid_amount", _money, None),
+        unreadable=Unreadable(table.pop("unreadable", one_of(*Unreadable), usual.unreadable)),
     )
 
 
-def _adapter(table: _Table, key: str, usual: str | None) -> Adapter:
+def _adapter(table: Table, key: str, usual: str | None) -> Adapter:
     """The table's adapter; whatever is left in the table is the adapter's own."""
-    kind = table.pop(key, _text, usual)
+    kind = table.pop(key, text, usual)
     if kind is None:
         raise ConfigError(f'{table.path(key)} is missing: name an embedder, for example "use" or "hash"')
     return Adapter(kind, dict(table.values))
 
 
-class _Table:
-    """One table of the file on its way into records; keys are taken out as they are understood."""
-
-    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
-        self.name = name
-        self.values = dict(values)
-        for key in sorted(REJECTED.keys() & self.values.keys()):
-            raise ConfigError(f"{self.path(key)} = {self.values[key]!r:.80}: not a setting here; {REJECTED[key]}")
-
-    def path(self, key: str) -> str:
-        return f"{self.name}.{key}" if self.name else key
-
-    def allow(self, *keys: str) -> None:
-        for key in self.values:
-            if key not in keys:
-                raise unknown_key(self.path(key), key, keys)
-
-    def table(self, key: str) -> _Table:
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            raise ConfigError(f"{self.path(key)} = {value!r:.80}: expected a table, [{self.path(key)}]")
-        return _Table(self.path(key), value)
-
-    def pop(self, key: str, read: Callable[[Any], Any], usual: Any) -> Any:
-        if key not in self.values:
-            return usual
-        value = self.values.pop(key)
-        try:
-            return read(value)
-        except ValueError as error:
-            raise ConfigError(f"{self.path(key)} = {value!r:.80}: {error}") from error
-
-
-def unknown_key(path: str, key: str, choices: Collection[str]) -> ConfigError:
-    """The error for a key that nobody knows, with the nearest one that somebody does."""
-    near = get_close_matches(key, choices, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return ConfigError(f"unknown setting {path!r}: {hint}there are {', '.join(sorted(choices))}")
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("expected text")
-    return value
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise ValueError("expected a list of keys")
-    return tuple(value)
-
-
-def _whole(least: int, most: int) -> Callable[[Any], int]:
-    def read(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ValueError(f"expected a whole number from {least} to {most}")
-        return value
-
-    return read
-
-
 def _money(value: Any) -> Decimal:
+    """An amount or a price: a decimal number, not negative and not absurd."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise ValueError("expected a number")  # noqa: TRY004 -- the caller turns it into a ConfigError with the key
     try:
@@ -283,14 +295,3 @@ def _money(value: Any) -> Decimal:
     if not amount.is_finite() or not 0 <= amount < PRICE_LIMIT:
         raise ValueError(f"expected a number from 0 up, less than {PRICE_LIMIT}")
     return amount
-
-
-def _date(value: Any) -> str:
-    """A day, as TOML's own date or as text; kept as text."""
-    written = value if isinstance(value, str) else str(value) if type(value) is date else ""
-    try:
-        if date.fromisoformat(written).isoformat() == written:
-            return written
-    except ValueError:
-        pass
-    raise ValueError("expected a date, YYYY-MM-DD")

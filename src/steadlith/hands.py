@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import socket
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
-from steadlith import clock
+from steadlith import clock, remembering
+from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
-from steadlith.observe import observe
+from steadlith.observe import Look, observe
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.audit import answer_problems
 from steadlith_core.errors import OutcomeUnknown, SteadlithError
@@ -23,13 +24,19 @@ from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.planfile import plan_digest
 from steadlith_core.records import Generation
 from steadlith_core.rows import VectorRow
+from steadlith_core.state.roots import empty_head
 from steadlith_core.vectors import unit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from steadlith.assembly import Assembly
+    from steadlith.fingerprints import Draft
+    from steadlith.observe import Observed
     from steadlith_core.events import Reporter
     from steadlith_core.planning.plan import Plan
     from steadlith_core.ports import Cache, Lock, Store, Transaction
+    from steadlith_core.records import Head
 
 
 def holder() -> str:
@@ -44,18 +51,33 @@ class Hands:
     """
 
     assembly: Assembly
-    store: Store
+    open_store: Callable[[], Store]
     cache: Cache
     lock: Lock
     plan: Plan
     terms: Terms
     report: Reporter
+    stat_cache: bool = True
+    _store: Store | None = None
     _kept_in: Cache | None = None
+    _draft: Draft | None = None
+    _seen: Observed | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
         """Release what these hands opened themselves."""
+        self._stack.close()
+        if self._draft is not None:
+            self._draft.drop()
         if self._kept_in is not None:
             self._kept_in.close()
+
+    @property
+    def store(self) -> Store:
+        """The index, open for writing."""
+        if self._store is None:
+            self._store = self.open_store()
+        return self._store
 
     def _writable_cache(self) -> Cache:
         if self._kept_in is None:
@@ -74,13 +96,13 @@ class Hands:
                 return fx.EmbedFailed(effect.batch, error)
             return fx.Failed(error)
 
-    def _do(self, effect: fx.Effect) -> fx.Outcome:
+    def _do(self, effect: fx.Effect) -> fx.Outcome:  # noqa: C901 -- one case an effect
         match effect:
             case fx.Lock():
                 self.lock.acquire()
                 return fx.Locked()
             case fx.ReadHead():
-                return fx.HeadRead(self.store.head())
+                return fx.HeadRead(self._head())
             case fx.Recompute():
                 return self._recompute()
             case fx.Resolve():
@@ -92,6 +114,8 @@ class Hands:
             case fx.Keep():
                 self._writable_cache().put(effect.vectors)
                 return fx.Kept(effect.batch)
+            case fx.Remember():
+                return self._remember(effect)
             case fx.Commit():
                 return self._commit(effect)
             case fx.Release():
@@ -100,22 +124,29 @@ class Hands:
             case _:
                 assert_never(effect)
 
+    def _head(self) -> Head:
+        if self._store is None and is_rebuilt(self.plan.drift):
+            return empty_head()  # what the plan stands on; whether the index really cannot be read, recomputing says
+        return self.store.head()
+
     def _recompute(self) -> fx.Outcome:
-        only = frozenset(change.id for change in self.plan.changes)
-        with closing(self.store.snapshot()) as reader:
-            observed = observe(self.assembly, reader, self.cache, only=only)
-        told = {finding.place for finding in self.plan.findings}
+        if is_rebuilt(self.plan.drift) or self.store.capabilities.durability != IN_PROCESS:
+            self._draft = remembering.begin(self.assembly)
+        look = Look(self.plan.level, self.plan.scope)
+        only = frozenset((*(change.id for change in self.plan.changes), *self.plan.mended))
+        taken_at = self._draft.taken_at if self._draft else None
+        books = self._stack.enter_context(opened(self.assembly, lambda: self.store, stat_cache=self.stat_cache))
+        observed = self._seen = observe(self.assembly, books, look, only=only, taken_at=taken_at)
         for id_ in observed.left:
-            if str(id_) in told:
-                continue  # the plan said already that this is no document it could use
             self.report(Warned(f"{id_} changed since the plan was made; it is left to the next plan"))
         return fx.Recomputed(make_plan(observed.world, self.terms))
 
     def _resolve(self, effect: fx.Resolve) -> fx.Outcome:
         found = dict(self.cache.get(effect.keys))
         missing = [key for key in effect.keys if key not in found]
-        with closing(self.store.snapshot()) as reader:
-            found |= reader.vectors(self.assembly.cutter.space, missing)
+        if missing and not is_rebuilt(self.plan.drift):
+            with closing(self.store.snapshot()) as reader:
+                found |= reader.vectors(self.assembly.cutter.space, missing)
         return fx.Resolved(found)
 
     def _probe(self, effect: fx.Probe) -> fx.Outcome:
@@ -141,6 +172,11 @@ class Hands:
             at=clock.utc_now(),
             summary=dict(planned.counts),
         )
+        if is_rebuilt(self.plan.drift):
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            self.report(Warned(f"the damaged index was moved to {self.assembly.set_aside()}"))
         transaction = self.store.begin(head, mend=effect.planned.writes.mend)
         try:
             self._write(transaction, effect)
@@ -148,6 +184,16 @@ class Hands:
             transaction.abort()
             raise
         return fx.CommitDone(transaction.commit(generation))
+
+    def _remember(self, effect: fx.Remember) -> fx.Outcome:
+        draft, seen, self._draft = self._draft, self._seen, None
+        if draft is None or seen is None:
+            return fx.Remembered()
+        try:
+            remembering.finish(draft, seen, remembering.header(self.assembly, effect.head, draft.taken_at))
+        finally:
+            draft.drop()
+        return fx.Remembered()
 
     @staticmethod
     def _write(transaction: Transaction, effect: fx.Commit) -> None:

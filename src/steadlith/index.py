@@ -7,32 +7,39 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from steadlith import config as configuration
 from steadlith.assembly import Assembly
-from steadlith.observe import observe
-from steadlith.search import search
-from steadlith.verify import verify
+from steadlith.books import of_manifest, opened
+from steadlith.observe import USUAL, Look, observe
 from steadlith_core import events
 from steadlith_core.applying.audit import PROBE_TEXTS
+from steadlith_core.errors import ConfigError
 from steadlith_core.planning.make import Terms, make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from os import PathLike
     from types import TracebackType
 
+    from steadlith.books import Books
     from steadlith.config import Config
+    from steadlith.explain import Explained
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
     from steadlith_core.digest import Digest
+    from steadlith_core.planning.cost import Price
+    from steadlith_core.planning.make import Planned
     from steadlith_core.planning.plan import Plan
-    from steadlith_core.ports import Reader, Store
+    from steadlith_core.planning.world import World
+    from steadlith_core.ports import Reader, Source, Store
     from steadlith_core.records import Generation, Head
+    from steadlith_core.rows import RecordedDocument
 
 
 def tool() -> str:
@@ -43,9 +50,13 @@ def tool() -> str:
 class Index:
     """One index. Holds no file open between calls, but for the store of `type = "memory"`."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, sources: Mapping[str, Source] | None = None) -> None:
         self.config = config
-        self._assembly = Assembly(config)
+        for name in sorted((sources or {}).keys() - config.sources.keys()):
+            raise ConfigError(
+                f"sources[{name!r}]: the configuration has no such source; there are {', '.join(config.sources)}"
+            )
+        self._assembly = Assembly(config, sources or {})
         self._memory: Store | None = None
 
     def __enter__(self) -> Self:
@@ -62,15 +73,42 @@ class Index:
             self._memory.close()
             self._memory = None
 
-    def plan(self) -> Plan:
+    def plan(
+        self, look: Look = USUAL, *, stat_cache: bool = True, against: Path | None = None, exact: bool = False
+    ) -> Plan:
         """What would change, and what it costs. Needs no credential and no network, and changes nothing.
 
-        Raises `ConfigError`, `SourceError`, `StoreCorrupt`, `ForeignFile`; a bad document is a finding instead.
+        `look` says how closely to look, and where documents may be removed. Without `stat_cache` every document is
+        read; the plan is the same. `against` an exported manifest neither index nor cache is looked at: the plan is a
+        preview, and its embeddings are at most what is needed. With `exact` the tokenizer of `[embedding.tokenizer]`
+        counts what is paid for; the steps keep their estimates.
+        Raises `ConfigError`, `SourceError`, `ForeignFile`, `ManifestError`; a bad document is a finding, a damaged
+        index is drift.
         """
-        with self.reader() as reader, ExitStack() as stack:
-            cache = self._assembly.open_cache(readonly=True)
-            stack.callback(cache.close)
-            return make_plan(observe(self._assembly, reader, cache).world, self._terms()).plan
+        if against is not None:
+            world = observe(self._assembly, of_manifest(against), look).world
+            return self._counted(make_plan(world, self._terms()), world, exact=exact)
+        with self._planning(look, stat_cache=stat_cache) as (_, world, planned):
+            return self._counted(planned, world, exact=exact)
+
+    def kept(self, plan: Plan, *, against: Path | None = None) -> tuple[RecordedDocument, ...]:
+        """The recorded documents that `plan`, just made, has no step for, in the order of their ids. O(documents)."""
+        changed = {change.id for change in plan.changes}
+        if against is not None:
+            return tuple(each for each in of_manifest(against).index.documents() if each.id not in changed)
+        with self.reader() as reader:
+            return tuple(each for each in reader.documents() if each.id not in changed)
+
+    def explain(self, document: str, look: Look = USUAL, *, stat_cache: bool = True) -> Explained:
+        """The plan, and why it does to one document (`SOURCE:PATH`, or `PATH` of the only source) what it does.
+
+        Raises as `plan` does, and `UsageError` for a name that says no source.
+        """
+        from steadlith.explain import document_id, explained
+
+        id_ = document_id(document, self.config.sources)
+        with self._planning(look, stat_cache=stat_cache) as (books, world, planned):
+            return explained(books, world, planned.plan, id_)
 
     def apply(
         self,
@@ -78,6 +116,7 @@ class Index:
         *,
         allow: Iterable[str] = (),
         lock_timeout: float = 0.0,
+        stat_cache: bool = True,
         report: events.Reporter = events.silent,
         stop_requested: Callable[[], bool] = lambda: False,
     ) -> Result:
@@ -92,12 +131,12 @@ class Index:
         from steadlith_core.applying.run import ApplyRun
 
         with ExitStack() as stack:
-            store = self._open(stack, readonly=False)
+            open_store = partial(self._open, stack, readonly=False)
             cache = self._assembly.open_cache(readonly=True)
             stack.callback(cache.close)
             lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
-            hands = Hands(self._assembly, store, cache, lock, plan, self._terms(), report)
+            hands = Hands(self._assembly, open_store, cache, lock, plan, self._terms(), report, stat_cache)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,
@@ -117,11 +156,15 @@ class Index:
 
         With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`).
         """
+        from steadlith.search import search
+
         with self.reader() as reader:
             return search(self._assembly, reader, query, limit=limit, parents=parents)
 
     def verify(self, *, root: Digest | None = None, state_root: Digest | None = None) -> Verification:
         """Recompute every root from what is stored, and compare with the head and with pinned roots."""
+        from steadlith.verify import verify
+
         with self.reader() as reader:
             return verify(reader, root=root, expected_state_root=state_root)
 
@@ -135,6 +178,10 @@ class Index:
         with ExitStack() as stack:
             return self._open(stack, readonly=True).history()
 
+    @property
+    def _price(self) -> Price | None:
+        return self.config.price_of(self._assembly.embedder_identity.model_id)
+
     def _terms(self) -> Terms:
         embedding = self.config.embedding
         return Terms(
@@ -142,9 +189,25 @@ class Index:
             batch_size=embedding.batch_size,
             probe_texts=len(PROBE_TEXTS),
             local=self._assembly.embedder_identity.local,
-            price=embedding.price,
+            price=self._price,
+            counted_by=self._assembly.cutter.counted_by,
             limits=self.config.limits,
         )
+
+    def _counted(self, planned: Planned, world: World, *, exact: bool) -> Plan:
+        if not exact:
+            return planned.plan
+        from steadlith import exact as counting
+
+        return counting.counted(planned, world.available, counting.tokenizer(self.config), self._price)
+
+    @contextmanager
+    def _planning(self, look: Look, *, stat_cache: bool) -> Iterator[tuple[Books, World, Planned]]:
+        with ExitStack() as stack:
+            open_store = partial(self._open, stack, readonly=True)
+            books = stack.enter_context(opened(self._assembly, open_store, stat_cache=stat_cache))
+            world = observe(self._assembly, books, look).world
+            yield books, world, make_plan(world, self._terms())
 
     @contextmanager
     def reader(self, generation: int | None = None) -> Iterator[Reader]:
@@ -165,10 +228,13 @@ class Index:
         return self._memory
 
 
-def open(path: str | PathLike[str] = ".") -> Index:  # noqa: A001 -- steadlith.open(path), as in gzip.open
+def open(  # noqa: A001 -- steadlith.open(path), as in gzip.open
+    path: str | PathLike[str] = ".", *, sources: Mapping[str, Source] | None = None
+) -> Index:
     """The index that the configuration at `path` describes: a `steadlith.toml` or the folder that holds one.
 
+    `sources` are objects that take the place of configured sources, by name: those of `type = "python"` need one.
     Raises `ConfigError`. Opens nothing yet.
     """
     place = Path(path)
-    return Index(configuration.load(place / configuration.FILE_NAME if place.is_dir() else place))
+    return Index(configuration.load(place / configuration.FILE_NAME if place.is_dir() else place), sources)

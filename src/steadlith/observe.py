@@ -1,191 +1,259 @@
 """Observing: gather the three states into a `World`, reading and never writing.
 
-1. What could not be read keeps its recorded state and is a finding (invariant 5).
-2. A document whose bytes are the recorded ones is not cut again, under the same recipe.
-3. Memory grows with what changed: texts of unchanged documents are never loaded.
+1. Nothing is loaded that does not differ: no manifest and no trie where the fingerprint file is of this head.
+2. Whatever the store sees is wrong with its head makes the look a full one: no plan stands on a doubtful head.
+3. In a full look nothing that is derived is believed: documents and chunks are counted from rows, the trie is built.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from steadlith import drift
 from steadlith.border import adapter
-from steadlith_core.digest import hash_fields
-from steadlith_core.errors import DocumentError
-from steadlith_core.planning.planfile import is_plan_file
-from steadlith_core.planning.wanted import SourceText, rewant, want_all
+from steadlith.fingerprints import Damaged
+from steadlith.keeping import as_recorded
+from steadlith.ledger import FileLedger, ManifestLedger
+from steadlith.remembering import header, is_of
+from steadlith.scope import allows
+from steadlith.survey import Survey
+from steadlith_core.errors import StoreCorrupt
 from steadlith_core.planning.world import World
-from steadlith_core.records import DocumentId, Finding, FindingKind, gather
+from steadlith_core.records import Level
 from steadlith_core.rows import TrieRow
-from steadlith_core.state.identity import content_digest
-from steadlith_core.state.moving import move
+from steadlith_core.state.moving import build, move
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith.assembly import Assembly
+    from steadlith.books import Books
+    from steadlith.ledger import Ledger
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
-    from steadlith_core.ports import Cache, Reader, Source
-    from steadlith_core.records import Recipe, SourceEntry
-    from steadlith_core.rows import RecordedDocument
+    from steadlith_core.ports import Source
+    from steadlith_core.records import DocumentId
+    from steadlith_core.rows import RecordedChunk, RecordedDocument
+    from steadlith_core.state.moving import Moved
 
-CUT_TOGETHER = 1 << 22
-"""Bytes read after which they are cut: many documents together are cut faster than each, and all would fill memory."""
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to look: how closely the index is compared with what it recorded (`level`), and where documents may be
+    removed (`scope`: each `SOURCE:PATH`, or `PATH` in any source; without any, everywhere).
+
+    With `repair_only` nothing is wanted but what drift makes necessary.
+    """
+
+    level: Level = Level.HEAD
+    scope: tuple[str, ...] = ()
+    repair_only: bool = False
+
+
+USUAL = Look()
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A world, and the documents outside the asked-for ones that changed meanwhile (`left` for the next plan)."""
+    """A world, the documents outside the asked-for ones that changed meanwhile, and the survey that showed it."""
 
     world: World
     left: tuple[DocumentId, ...]
+    survey: Survey
+    ledger: Ledger
 
 
-def observe(assembly: Assembly, reader: Reader, cache: Cache, *, only: frozenset[DocumentId] | None = None) -> Observed:
-    """Look at everything; with `only`, leave every other document as it is recorded."""
-    with adapter("reading the index"):
-        head = reader.head
-        recorded = {document.id: document for document in reader.documents()}
-    same_recipe = head.recipe == assembly.cutter.recipe
-    survey = _Survey(assembly, recorded, recorded if same_recipe else {}, only)
-    for name, source in assembly.sources().items():
-        survey.look(name, source)
+def observe(
+    assembly: Assembly,
+    books: Books,
+    look: Look,
+    *,
+    only: frozenset[DocumentId] | None = None,
+    taken_at: int | None = None,
+) -> Observed:
+    """Look at everything, or closely at `only` some documents; `taken_at` is as in `Survey`.
 
-    vanished = recorded.keys() - survey.seen - survey.unread
-    if only is not None:
-        survey.left += sorted(vanished - only)
-        vanished &= only
-    if not same_recipe:
-        for id_ in sorted(survey.unread & recorded.keys()):
-            survey.wanted[id_] = _as_recorded(assembly, reader, recorded[id_])
+    An index that cannot even be read in full counts as none, and is drift.
+    """
+    glance = _Glance(assembly, books, look, only, taken_at)
+    try:
+        if look.level is Level.HEAD:
+            try:
+                return glance.at_head()
+            except StoreCorrupt:
+                pass  # rule 2
+        return glance.in_full()
+    except Damaged:
+        return observe(assembly, replace(books, fingerprints=None), look, only=only, taken_at=taken_at)
+    except StoreCorrupt as error:
+        return replace(glance, books=books.without_index(error)).at_head()
 
-    touched = sorted((survey.wanted.keys() & recorded.keys()) | vanished)
-    changes: dict[Digest, TrieRow | None] = {document_key(id_): None for id_ in vanished}
-    for document in survey.wanted.values():
+
+@dataclass(frozen=True, slots=True)
+class _Glance:
+    assembly: Assembly
+    books: Books
+    look: Look
+    only: frozenset[DocumentId] | None
+    taken_at: int | None
+
+    @property
+    def same_recipe(self) -> bool:
+        """Whether what is recorded was cut as it would be now."""
+        return self.books.index.head.recipe == self.assembly.cutter.recipe
+
+    def at_head(self) -> Observed:
+        """Believe what the head vouches for."""
+        problems = drift.problems(self.books.index, Level.HEAD)
+        if problems:
+            raise StoreCorrupt(problems[0].message)
+        ledger = self._ledger()
+        survey = self._survey(ledger, frozenset())
+        wanted, touched = self._differing(ledger, survey)
+        with adapter("reading the index"):
+            recorded = self.books.index.find(sorted(touched))
+            chunks = {id_: self.books.index.chunks(id_) for id_ in sorted(recorded)}
+            moved = move(self.books.index, _changes(wanted, survey.gone))
+        head = self.books.index.head
+        seen = drift.Seen(Level.HEAD, (), frozenset(), head.documents, head.chunks)
+        return self._observed(ledger, survey, wanted, recorded, chunks, moved, seen)
+
+    def in_full(self) -> Observed:
+        """Believe nothing but rows that prove themselves."""
+        problems = drift.problems(self.books.index, Level.FULL)
+        with adapter("reading the index"):
+            documents = tuple(self.books.index.documents())
+        ledger = ManifestLedger(documents, self.books.fingerprints if self.same_recipe else None)
+        problems, damaged = drift.holders(self.books.index, documents, problems)
+        survey = self._survey(ledger, damaged)
+        wanted, touched = self._differing(ledger, survey)
+        recorded = {id_: ledger.documents[id_] for id_ in sorted(touched) if id_ in ledger.documents}
+        chunks = {id_: drift.chunks(self.books.index, id_) for id_ in recorded}
+        changes = _changes(wanted, survey.gone)
+        if drift.is_mendable(problems):
+            moved = _from_rows(documents, changes)
+        else:
+            with adapter("reading the index"):
+                moved = move(self.books.index, changes)
+        counted = sum(document.chunk_count for document in documents)
+        seen = drift.Seen(Level.FULL, problems, damaged, len(documents), counted)
+        return self._observed(ledger, survey, wanted, recorded, chunks, moved, seen)
+
+    def _ledger(self) -> Ledger:
+        head = self.books.index.head
+        file = self.books.fingerprints
+        if file is not None and self.same_recipe and is_of(file.header, header(self.assembly, head)):
+            ledger = FileLedger(file)
+            counted = sum(tally.recorded for name in ledger.sources() for tally in ledger.folders(name).values())
+            if counted == head.documents:
+                return ledger
+        with adapter("reading the index"):
+            return ManifestLedger(self.books.index.documents(), file if self.same_recipe else None)
+
+    def _survey(self, ledger: Ledger, damaged: frozenset[DocumentId]) -> Survey:
+        survey = Survey(
+            self.assembly,
+            ledger,
+            believe=self.same_recipe,
+            only=damaged if self.look.repair_only else self.only,
+            force=damaged,
+            may_go=allows(self.look.scope, self.assembly.sources),
+            repair_only=self.look.repair_only,
+            taken_at=self.taken_at,
+        )
+        survey.look(self._sources)
+        return survey
+
+    @property
+    def _sources(self) -> Mapping[str, Source]:
+        return self.assembly.sources
+
+    def _differing(self, ledger: Ledger, survey: Survey) -> tuple[dict[DocumentId, WantedDocument], set[DocumentId]]:
+        """What is wanted, and which of the recorded documents that touches."""
+        wanted = dict(survey.wanted)
+        # A manifest has no texts: what cannot be read stays out of a preview's recipe change, and is a finding.
+        if isinstance(ledger, ManifestLedger) and not self.same_recipe and not self.books.preview:
+            for id_ in sorted(survey.unread & ledger.documents.keys()):
+                wanted[id_] = as_recorded(self.assembly, self.books.index, ledger.documents[id_])
+                survey.keep(wanted[id_])
+        return wanted, wanted.keys() | survey.gone
+
+    def _observed(
+        self,
+        ledger: Ledger,
+        survey: Survey,
+        wanted: dict[DocumentId, WantedDocument],
+        recorded: Mapping[DocumentId, RecordedDocument],
+        chunks: Mapping[DocumentId, tuple[RecordedChunk, ...]],
+        moved: Moved,
+        seen: drift.Seen,
+    ) -> Observed:
+        space = self.assembly.cutter.space
+        needed = (chunk.vector_key for document in wanted.values() for chunk in document.chunks)
+        keys = sorted({key for key in needed if key is not None})
+        with adapter("reading the index"):
+            entries = self.books.index.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
+            cached = self.books.cache.contains(keys) if self.books.cache else frozenset()
+            available = cached | self.books.index.held(space, [key for key in keys if key not in cached])
+        vanished = frozenset(survey.gone)
+        world = World(
+            head=self.books.index.head,
+            recipe=self.assembly.cutter.recipe,
+            config_digest=self.assembly.config_digest,
+            documents=seen.documents,
+            total_chunks=seen.chunks,
+            folders={
+                (name, folder): tally.recorded
+                for name in (ledger.sources() if vanished else ())
+                for folder, tally in ledger.folders(name).items()
+            },
+            recorded=recorded,
+            chunks=chunks,
+            entries=entries,
+            wanted=wanted,
+            vanished=vanished,
+            available=frozenset(available),
+            moved=moved,
+            findings=tuple(survey.findings),
+            left_out=self._left_out(vanished),
+            replaced=frozenset(
+                name for name, place in survey.places.items() if ledger.place(name) not in {None, place}
+            ),
+            level=seen.level,
+            drift=(*drift.told(seen, wanted, survey), *self.books.drift),
+            mended=seen.damaged & wanted.keys(),
+            mend=drift.is_mendable(seen.problems),
+            scope=self.look.scope,
+            preview=self.books.preview,
+            store=self.books.store,
+            moves=self.assembly.config.moves,
+        )
+        return Observed(world, tuple(sorted(survey.left)), survey, ledger)
+
+    def _left_out(self, vanished: frozenset[DocumentId]) -> frozenset[DocumentId]:
+        sources = self._sources
+        with adapter("looking for what is out of scope"):
+            return frozenset(
+                id_ for id_ in vanished if id_.source in sources and sources[id_.source].leaves_out(id_.path)
+            )
+
+
+def _changes(wanted: Mapping[DocumentId, WantedDocument], gone: set[DocumentId]) -> dict[Digest, TrieRow | None]:
+    changes: dict[Digest, TrieRow | None] = {document_key(id_): None for id_ in gone}
+    for document in wanted.values():
         key = document_key(document.id)
         changes[key] = TrieRow(key, document.root, document.source_digest)
-    with adapter("reading the index"):
-        chunks = {id_: reader.chunks(id_) for id_ in touched}
-        entries = reader.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
-        space = assembly.cutter.space
-        needed = (chunk.vector_key for document in survey.wanted.values() for chunk in document.chunks)
-        keys = sorted({key for key in needed if key is not None})
-        cached = cache.contains(keys)
-        available = cached | reader.held(space, [key for key in keys if key not in cached])
-        moved = move(reader, changes)
-    world = World(
-        head=head,
-        recipe=assembly.cutter.recipe,
-        config_digest=assembly.config_digest,
-        documents=head.documents,
-        total_chunks=head.chunks,
-        folders=Counter((id_.source, id_.path[: id_.path.rfind("/") + 1]) for id_ in recorded),
-        recorded={id_: recorded[id_] for id_ in touched},
-        chunks=chunks,
-        entries=entries,
-        wanted=survey.wanted,
-        vanished=frozenset(vanished),
-        available=frozenset(available),
-        moved=moved,
-        findings=tuple(survey.findings),
-    )
-    return Observed(world, tuple(survey.left))
+    return changes
 
 
-@dataclass(slots=True)
-class _Survey:
-    """One look at all sources, and what they showed. `known` are the documents whose cuts may be believed."""
-
-    assembly: Assembly
-    recorded: Mapping[DocumentId, RecordedDocument]
-    known: Mapping[DocumentId, RecordedDocument]
-    only: frozenset[DocumentId] | None
-    wanted: dict[DocumentId, WantedDocument] = field(default_factory=dict)
-    seen: set[DocumentId] = field(default_factory=set)
-    unread: set[DocumentId] = field(default_factory=set)
-    findings: list[Finding] = field(default_factory=list)
-    left: list[DocumentId] = field(default_factory=list)
-    uncut: list[SourceText] = field(default_factory=list)
-    uncut_bytes: int = 0
-
-    def look(self, name: str, source: Source) -> None:
-        """List one source and read all that it lists."""
-        with adapter(f"listing source {name!r}"):
-            listing = gather(source.list())
-        self.findings += (replace(finding, place=f"{name}:{finding.place}") for finding in listing.findings)
-        folders = tuple(path for path in listing.unread if path.endswith("/"))
-        files = set(listing.unread)
-        self.unread.update(
-            id_ for id_ in self.recorded if id_.source == name and (id_.path in files or id_.path.startswith(folders))
-        )
-        for entry in listing.entries:
-            id_ = DocumentId(name, entry.path)
-            try:
-                self._read(id_, source, entry)
-            except DocumentError as error:
-                self._refuse(id_, error)
-        self._cut()
-
-    def _read(self, id: DocumentId, source: Source, entry: SourceEntry) -> None:  # noqa: A002
-        with adapter(f"reading {id}"):
-            content = source.read(entry.path)
-        if is_plan_file(content.body):
-            return
-        self.seen.add(id)
-        digest = content_digest(content)
-        if self.only is not None and id not in self.only:
-            if id not in self.recorded or self.recorded[id].source_digest != digest:
-                self.left.append(id)
-            return
-        if id in self.known and self.known[id].source_digest == digest:
-            return
-        cut = self.assembly.cut_before.get((id, digest))
-        if cut is not None:
-            self.wanted[id] = cut[0]
-            self.findings += cut[1]
-            return
-        self.uncut.append(SourceText(id, entry.format, content))
-        self.uncut_bytes += len(content.body)
-        if self.uncut_bytes > CUT_TOGETHER:
-            self._cut()
-
-    def _cut(self) -> None:
-        """Cut what was read and is not cut yet."""
-        with adapter(f"cutting by {self.assembly.cutter.chunker.id}"):
-            wanted = want_all(self.assembly.cutter, self.uncut)
-        for text, cut in zip(self.uncut, wanted, strict=True):
-            if isinstance(cut, DocumentError):
-                self._refuse(text.id, cut)
-                continue
-            self.wanted[text.id] = cut[0]
-            self.findings += cut[1]
-            self.assembly.cut_before[text.id, cut[0].source_digest] = cut
-        self.uncut.clear()
-        self.uncut_bytes = 0
-
-    def _refuse(self, id: DocumentId, error: DocumentError) -> None:  # noqa: A002
-        self.findings.append(Finding(str(id), FindingKind(error.kind), str(error)))
-        self.unread.add(id)
-
-
-def _as_recorded(assembly: Assembly, reader: Reader, document: RecordedDocument) -> WantedDocument:
-    """A document that cannot be read now, cut as it was, under today's recipe."""
-    was, now = reader.head.recipe, assembly.cutter.recipe
-    digest = document.source_digest
-    if was is not None and _decides_cuts(was) != _decides_cuts(now):
-        # No bytes are cut like this today: whatever can be read here later is cut anew, the same bytes too.
-        digest = hash_fields("unread", digest)
-    with adapter("reading the index"):
-        rows = reader.chunks(document.id)
-        entries = reader.entries([row.entry_hash for row in rows])
-        texts = reader.texts([row.text_hash for row in rows])
-    chunks = [(row, entries[row.entry_hash], texts[row.text_hash]) for row in rows]
-    return rewant(assembly.cutter, document.id, document.metadata, digest, chunks)
-
-
-def _decides_cuts(recipe: Recipe) -> tuple[str, str, Digest, Digest]:
-    return (recipe.normalizer_id, recipe.chunker_id, recipe.chunker_params_hash, recipe.content_hash)
+def _from_rows(documents: tuple[RecordedDocument, ...], changes: Mapping[Digest, TrieRow | None]) -> Moved:
+    """The trie of these documents after `changes`, built from nothing: every node is put."""
+    rows: dict[Digest, TrieRow | None] = {}
+    for document in documents:
+        key = document_key(document.id)
+        rows[key] = TrieRow(key, document.root, document.source_digest)
+    before = build(row for row in rows.values() if row is not None)
+    after = build(row for row in {**rows, **changes}.values() if row is not None)
+    return replace(after, before=before.after)

@@ -2,6 +2,8 @@
 
 1. Every root is recomputed from below: texts to chunk hashes to document roots to the corpus root to the state root.
 2. A problem names what is wrong and where; the list is complete, not the first find.
+3. At `Level.HEAD` only the head and what it vouches for is read, in a time that does not grow with the index.
+4. A manifest was checked from below when it was read, so it is only compared.
 """
 
 from __future__ import annotations
@@ -9,27 +11,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from steadlith import lockfile
 from steadlith.border import adapter
 from steadlith_core.errors import StoreCorrupt
+from steadlith_core.records import Level
 from steadlith_core.state import identity
+from steadlith_core.state.moving import EMPTY
 from steadlith_core.state.roots import corpus_root, state_root
 from steadlith_core.state.tree import document_root
 from steadlith_core.state.trie import document_key, trie_root
+from steadlith_core.text.canonical import NORMALIZER_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from steadlith.lockfile import Lock
+    from steadlith.manifests import ManifestReader
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Reader
-    from steadlith_core.records import Recipe
+    from steadlith_core.records import Head, Recipe
     from steadlith_core.rows import RecordedChunk, RecordedDocument
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was found. The roots are the recomputed ones."""
+    """What was found. The roots are the recomputed ones; a manifest has no generation."""
 
-    generation: int
+    generation: int | None
     corpus_root: Digest
     state_root: Digest
     documents: int
@@ -42,44 +50,108 @@ class Verification:
         return not self.problems
 
 
-def verify(reader: Reader, *, root: Digest | None = None, expected_state_root: Digest | None = None) -> Verification:
-    """Recompute everything; compare with the head, and with pinned roots if they are given. O(all text)."""
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What the state has to be: roots, or a whole lock; none is not asked about."""
+
+    root: Digest | None = None
+    state_root: Digest | None = None
+    lock: Lock | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was recomputed."""
+
+    corpus: Digest
+    state: Digest
+    documents: int
+    chunks: int
+
+
+def verify(
+    reader: Reader,
+    *,
+    root: Digest | None = None,
+    expected_state_root: Digest | None = None,
+    lock: Lock | None = None,
+    level: Level = Level.FULL,
+) -> Verification:
+    """Recompute everything; compare with the head, and with what is pinned. O(all text), or O(1) of the head alone."""
     with adapter("verifying the index"):
         head = reader.head
-        problems = [problem.message for problem in reader.problems(full=True)]
-        roots: dict[Digest, Digest] = {}
-        chunks = 0
-        for document in reader.documents():
-            key = document_key(document.id)
-            try:
-                rows = reader.chunks(document.id)
-                topology = [(row.parent, row.embed) for row in rows]
-                roots[key] = document_root([row.chunk_hash for row in rows], document.metadata, topology)
-                problems += _document_problems(reader, head.recipe, document, rows, roots[key])
-                chunks += len(rows)
-            except StoreCorrupt as error:
-                # Named, and taken as recorded, so that one bad row does not hide the others.
-                problems.append(f"{document.id}: {error}")
-                roots[key] = document.root
-                chunks += document.chunk_count
-        normalizer = {"normalizer_id": head.recipe.normalizer_id} if head.recipe else {}
-        corpus = corpus_root(len(roots), trie_root(roots.items()), **normalizer)
-        state = state_root(corpus, head.recipe)
+        problems = [problem.message for problem in reader.problems(full=level is Level.FULL)]
+        found = _recompute(reader, problems) if level is Level.FULL else _top(reader)
     for name, recomputed, recorded in (
-        ("corpus root", corpus, head.corpus_root),
-        ("state root", state, head.state_root),
-        ("number of documents", len(roots), head.documents),
-        ("number of chunks", chunks, head.chunks),
+        ("corpus root", found.corpus, head.corpus_root),
+        ("state root", found.state, head.state_root),
+        ("number of documents", found.documents, head.documents),
+        ("number of chunks", found.chunks, head.chunks),
     ):
         if recomputed != recorded:
             problems.append(f"the {name} is {recomputed}, the head says {recorded}")
-    for name, recomputed, pinned in (
-        ("corpus root", corpus, root),
-        ("state root", state, expected_state_root),
+    problems += _unlike(found, head.recipe, Pinned(root, expected_state_root, lock))
+    return Verification(head.generation, found.corpus, found.state, found.documents, found.chunks, tuple(problems))
+
+
+def verify_manifest(manifest: ManifestReader, pinned: Pinned) -> Verification:
+    """Compare a manifest, which was read whole, with what is pinned."""
+    header = manifest.header
+    found = _Found(header.corpus_root, header.state_root, header.documents, header.chunks)
+    problems = tuple(_unlike(found, header.recipe, pinned))
+    return Verification(None, found.corpus, found.state, found.documents, found.chunks, problems)
+
+
+def _recompute(reader: Reader, problems: list[str]) -> _Found:
+    """All of it from below. What is wrong on the way goes to `problems`."""
+    head = reader.head
+    roots: dict[Digest, Digest] = {}
+    chunks = 0
+    for document in reader.documents():
+        key = document_key(document.id)
+        try:
+            rows = reader.chunks(document.id)
+            topology = [(row.parent, row.embed) for row in rows]
+            roots[key] = document_root([row.chunk_hash for row in rows], document.metadata, topology)
+            problems += _document_problems(reader, head.recipe, document, rows, roots[key])
+            chunks += len(rows)
+        except StoreCorrupt as error:
+            # Named, and taken as recorded, so that one bad row does not hide the others.
+            problems.append(f"{document.id}: {error}")
+            roots[key] = document.root
+            chunks += document.chunk_count
+    corpus = corpus_root(len(roots), trie_root(roots.items()), normalizer_id=_normalizer(head))
+    return _Found(corpus, state_root(corpus, head.recipe), len(roots), chunks)
+
+
+def _top(reader: Reader) -> _Found:
+    """What the trie's topmost node leads to."""
+    head = reader.head
+    top = reader.nodes([""]).get("", EMPTY)
+    corpus = corpus_root(top.count, top.digest, normalizer_id=_normalizer(head))
+    return _Found(corpus, state_root(corpus, head.recipe), top.count, head.chunks)
+
+
+def _normalizer(head: Head) -> str:
+    return head.recipe.normalizer_id if head.recipe else NORMALIZER_ID
+
+
+def _unlike(found: _Found, recipe: Recipe | None, pinned: Pinned) -> Iterator[str]:
+    for name, recomputed, expected in (
+        ("corpus root", found.corpus, pinned.root),
+        ("state root", found.state, pinned.state_root),
     ):
-        if pinned is not None and recomputed != pinned:
-            problems.append(f"the {name} is {recomputed}, expected {pinned}")
-    return Verification(head.generation, corpus, state, len(roots), chunks, tuple(problems))
+        if expected is not None and recomputed != expected:
+            yield f"the {name} is {recomputed}, expected {expected}"
+    if pinned.lock is not None:
+        yield from lockfile.deviations(
+            pinned.lock,
+            recipe=recipe,
+            corpus=found.corpus,
+            state=found.state,
+            documents=found.documents,
+            chunks=found.chunks,
+        )
 
 
 def _document_problems(

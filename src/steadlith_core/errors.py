@@ -118,5 +118,11 @@ class ProofRejected(ProofError):
     """A proof does not lead from the claim to the root: it belongs to another root or claim, or somebody changed it."""
 
 
+class ManifestError(SteadlithError):
+    """Bytes are not a manifest that this version reads: damaged, cut short, of another version, or with roots that do
+    not follow from its documents.
+    """
+
+
 class GenerationGone(SteadlithError):
     """The asked-for generation is not kept (never existed, or was compacted away)."""

@@ -220,8 +220,8 @@ class Capabilities:
     max_limit: int  # most hits an arm returns
 
 
-class Reader(Protocol):
-    """One generation, frozen: nothing that commits later is seen. Close it soon; readers hold back compaction."""
+class Recorded(Protocol):
+    """What planning reads of a generation: of an index, or of a manifest that was exported from one."""
 
     @property
     def head(self) -> Head:
@@ -268,6 +268,17 @@ class Reader(Protocol):
         """Which vector keys `vectors` would answer: held and intact."""
         ...
 
+    def problems(self, *, full: bool) -> Iterator[Problem]:
+        """What the store itself can see is wrong. `full` compares every checksum and lexical row.
+
+        Without it only the head and what it vouches for is looked at, in a time that does not grow with the index.
+        """
+        ...
+
+
+class Reader(Recorded, Protocol):
+    """One generation, frozen: nothing that commits later is seen. Close it soon; readers hold back compaction."""
+
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """The space's unit vectors by vector key, checked against their checksums; damaged ones are left out."""
         ...
@@ -295,13 +306,6 @@ class Reader(Protocol):
         """Visible occurrences of these entries, at most `most` of each, ordered by (source, path, position).
 
         Of an entry that has more, the first ones in that order. Costs what it answers and a scan of the entries' rows.
-        """
-        ...
-
-    def problems(self, *, full: bool) -> Iterator[Problem]:
-        """What the store itself can see is wrong. `full` compares every checksum and lexical row.
-
-        Without it only the head and what it vouches for is looked at, in a time that does not grow with the index.
         """
         ...
 
@@ -344,7 +348,10 @@ class Transaction(Protocol):
         """Same open version, other source bytes: new spans in the same order."""
 
     def put_nodes(self, nodes: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:
-        """Add or replace nodes of the corpus trie by prefix, and drop others; usually once in a write."""
+        """Add or replace nodes of the corpus trie by prefix, and drop others; usually once in a write.
+
+        In a write that mends, `nodes` are all there are: every other one is dropped.
+        """
 
     def commit(self, generation: Generation) -> Head:
         """Make all of it visible together with the new head, durably.
@@ -381,7 +388,9 @@ class Store(Protocol):
         """Start a write on top of `expected`, creating the store if need be. Raises `StaleHead` or `LockHeld`.
 
         With `mend` nothing that is kept is believed: a text, an entry, a lexical row or a vector that is put replaces
-        what is kept under its name, and documents and chunks are counted by their rows.
+        what is kept under its name, a document may be put whatever is left of it, documents and chunks are counted by
+        their rows, and liveness, lexical rows and tombstones are set right for all entries; that may cost a scan.
+        Closed rows stay as they are. Raises `StoreCorrupt` where only a new index mends the damage.
         """
         ...
 

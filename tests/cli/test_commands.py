@@ -351,7 +351,7 @@ def test_a_shell_can_ask_for_completions(cli, monkeypatch):
     monkeypatch.setenv("COMP_WORDS", "steadlith ver")
     monkeypatch.setenv("COMP_CWORD", "1")
     ran = cli()
-    assert (ran.code, ran.out) == (0, "plain,verify\n")
+    assert (ran.code, ran.out) == (0, "plain,verify\nplain,verify-proof\n")
 
 
 def test_the_help_imports_no_heavy_library():

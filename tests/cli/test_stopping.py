@@ -15,7 +15,7 @@ from steadlith_core.errors import Stopped
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("arguments", [["--yes"], ["--yes", "--json"]])
 def test_a_signal_while_planning_interrupts_at_once(cli, folder, monkeypatch, number, arguments):
-    def plan(_index):
+    def plan(_index, **_options):
         os.kill(os.getpid(), number)
         time.sleep(30)
 

@@ -81,7 +81,7 @@ def test_a_name_that_the_encoding_lacks_is_shown_as_escapes(folder):
 
 
 def test_an_error_nobody_expected_is_one_line_and_a_traceback_only_on_request(cli, folder, monkeypatch):
-    def broken(_index):
+    def broken(*_arguments, **_options):
         raise ZeroDivisionError("by\x1bzero")
 
     monkeypatch.setattr(Index, "plan", broken)

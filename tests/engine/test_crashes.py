@@ -216,7 +216,7 @@ def test_a_signal_stops_at_the_next_safe_point_and_the_next_apply_goes_on(make_s
 
 
 def test_a_reader_sees_one_generation_while_a_writer_commits(settled, article):
-    with steadlith.open(settled.root).reader()() as reader:
+    with steadlith.open(settled.root).reader() as reader:
         before = [(document.id, document.root) for document in reader.documents()]
         settled.write("new.md", article("new"))
         settled.apply()

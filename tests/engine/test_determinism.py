@@ -121,6 +121,7 @@ RELEASED = {
     "digests.json": "ca565bd7454d425403e0ba6e0d44cbf9",
     "encodings.json": "deab6b038a28ebe5312715795536f8c7",
     "identities.json": "0919c501167912e4cd15093e92ee9549",
+    "manifests.json": "08788f855ca0d94c502ba95cb3f9571b",
     "proofs.json": "ecd25ff3a21ab400c01d9831901f5667",
     "state.json": "0d7d33de05a7f8740f2656bdf97e089c",
     "texts.json": "0c1903e3a7c58df6e8d77c7e24c5af7a",

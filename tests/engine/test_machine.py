@@ -399,7 +399,7 @@ class Life(RuleBasedStateMachine):
         index = self.site.open()
         assert index.verify().problems == ()
         head = index.head()
-        with index.reader()() as reader:
+        with index.reader() as reader:
             recorded = {document.id.path: document for document in reader.documents()}
             assert recorded.keys() == self.indexed.keys()
             chunks = {path: reader.chunks(recorded[path].id) for path in recorded}

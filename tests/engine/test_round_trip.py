@@ -367,7 +367,7 @@ def test_front_matter_is_kept_for_the_source_that_asks_for_it(make_site):
     for folder in ("docs", "more"):
         (site.root / folder / "a.md").write_text("---\ntags: x\n---\nalpha\n", "utf-8")
     site.apply()
-    with site.open().reader()() as reader:
+    with site.open().reader() as reader:
         kept = {document.id.source: document.metadata.get("tags") for document in reader.documents()}
     assert kept == {"docs": "x", "more": None}
 

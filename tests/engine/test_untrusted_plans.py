@@ -7,10 +7,10 @@ import pytest
 
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import PlanFileError, PlanRejected, PlanStale
-from steadlith_core.planning.plan import DocumentChange, Fate
+from steadlith_core.planning.plan import Base, DocumentChange, Drift, Fate, Repair
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Add, Delete, Reason
-from steadlith_core.records import DocumentId
+from steadlith_core.records import DocumentId, DriftKind, Level
 
 ANY = Digest(b"\x05" * 32)
 
@@ -148,3 +148,69 @@ def test_a_forged_cost_changes_nothing_that_is_done(edited):
     honest = edited.plan()
     done = edited.apply(replace(honest, cost=replace(honest.cost, tokens=0, amount="0")))
     assert done.embedded == honest.cost.embeddings
+
+
+@pytest.mark.parametrize("path", ["two.md", "../../etc/passwd"])
+def test_a_forged_repair_is_refused(edited, path):
+    message = refused(edited, replace(edited.plan(), mended=(DocumentId("docs", path),)), PlanRejected)
+    assert f"first difference: docs:{path}" in message
+
+
+def test_a_scope_that_would_not_remove_what_the_plan_removes_is_refused(settled):
+    (settled.docs / "two.md").unlink()
+    honest = settled.plan()
+    assert "docs:two.md" in refused(settled, replace(honest, scope=("docs:one.md",)))
+
+
+def test_a_scope_or_a_level_that_somebody_forged_does_no_more_than_the_steps_say(settled, article):
+    settled.write("one.md", article("one") + "\nA new paragraph with alpha in it.\n")
+    honest = settled.plan()
+    (settled.docs / "two.md").unlink()
+    done = settled.apply(load(dump(replace(honest, scope=("docs:",), level=Level.FULL))))
+    assert (done.head.documents, done.head.corpus_root) == (3, honest.target.corpus_root)
+
+
+def test_a_preview_is_refused_and_so_is_one_whose_mark_was_taken_away(edited):
+    honest = edited.plan()
+    message = refused(edited, replace(honest, preview=True), PlanStale)
+    assert "plan against the index" in message
+    # What a manifest can tell of its index: the roots, and no lineage and no generation.
+    told = Base(None, 0, honest.base.corpus_root, honest.base.state_root, honest.base.sources_root)
+    refused(edited, replace(honest, base=told), PlanStale)
+
+
+def test_forged_counts_are_no_plan_file(edited):
+    body = json.loads(dump(edited.plan()))
+    body["counts"]["delete"] = 0
+    body["counts"]["keep"] += 1
+    with pytest.raises(PlanFileError, match="'counts' are"):
+        load(resealed(body))
+
+
+def test_forged_drift_is_a_tale_that_changes_nothing_that_is_done(edited):
+    honest = edited.plan()
+    tale = Drift("docs:two.md", DriftKind.VECTOR, "burnt down", Repair.REWRITE)
+    before = edited.open().head()
+    done = edited.apply(load(dump(replace(honest, drift=(tale,)))))
+    assert (done.head.lineage, done.head.generation) == (before.lineage, before.generation + 1)
+    assert done.head.corpus_root == honest.target.corpus_root
+
+
+@pytest.mark.parametrize("uninitialised", [False, True])
+def test_a_forged_order_to_build_the_index_anew_is_refused(site, article, uninitialised):
+    site.write("one.md", article("one"))
+    if not uninitialised:
+        site.apply()
+        site.write("one.md", article("one") + "\nMore alpha.\n")
+    honest = site.plan()
+    tale = Drift("index.sqlite3", DriftKind.INDEX_DAMAGED, "burnt down", Repair.REBUILD)
+    with pytest.raises((PlanRejected, PlanStale)):
+        site.apply(load(dump(replace(honest, drift=(tale,)))), allow={"--allow-rebuild"})
+    assert site.open().head().generation == (0 if uninitialised else 1)
+    assert not list(site.root.rglob("*damaged*"))
+
+
+def test_a_forged_origin_is_refused(edited):
+    honest = edited.plan()
+    change = replace(honest.changes[0], origin=DocumentId("docs", "two.md"))
+    assert "do not follow" in refused(edited, replace(honest, changes=(change,)), PlanRejected)

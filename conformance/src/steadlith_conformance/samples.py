@@ -1,27 +1,32 @@
 """Sample records for the suites: small documents whose identities are real and whose vectors follow from their text.
 
 1. Everything follows from the arguments: no clock, no randomness, no model.
-2. Texts, entries and document roots have the hashes that the core gives them, so a store may check them.
+2. Texts, entries, document roots, trie nodes and corpus roots are what the core gives them, so a store may check them.
 """
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core import vectors
 from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.records import DocumentId, Generation, Recipe, Space, Span
-from steadlith_core.rows import DocumentVersion, EntryRow, Placement, TextRow, VectorRow
+from steadlith_core.rows import DocumentVersion, EntryRow, Placement, TextRow, TrieRow, VectorRow
 from steadlith_core.state import identity
-from steadlith_core.state.roots import state_root
+from steadlith_core.state.moving import build, move
+from steadlith_core.state.roots import corpus_root, state_root
 from steadlith_core.state.tree import document_root
+from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from steadlith_core.ports import Reader, Store, Transaction
     from steadlith_core.records import Head
+    from steadlith_core.rows import TrieNode
+    from steadlith_core.state.moving import Moved
     from steadlith_core.vectors import Vector
 
 AT = "2026-01-01T00:00:00Z"
@@ -66,6 +71,9 @@ class Piece:
 
 Changes: TypeAlias = "Mapping[DocumentId, Sequence[Piece] | None]"
 """Documents of one write: their new pieces, or none to close them."""
+
+Versions: TypeAlias = "Mapping[DocumentId, DocumentVersion | None]"
+"""Documents of one write as they are put, or none to close them."""
 
 
 def doc(path: str, source: str = "docs") -> DocumentId:
@@ -143,58 +151,93 @@ def recipe(*spaces: Space) -> Recipe:
     return Recipe("text/1", "sample/1", zero, zero, "sample/1", "bm25/1", spaces)
 
 
-def generation(head: Head, documents: int, chunks: int, *, spaces: Sequence[Space] = (SPACE,)) -> Generation:
-    """The generation after `head`; its roots follow from its number and counts."""
-    corpus = hash_fields("sample-corpus", head.generation + 1, documents, chunks)
+def versions(changes: Changes) -> Versions:
+    """The changed documents as they are put, none for those that are closed."""
+    return {each: None if parts is None else version(each, parts) for each, parts in changes.items()}
+
+
+def trie_row(made: DocumentVersion) -> TrieRow:
+    """A document as the corpus trie names it."""
+    return TrieRow(document_key(made.id), made.root, made.source_digest)
+
+
+def moved(reader: Reader, changed: Versions) -> Moved:
+    """How the changes move the corpus trie from where `reader` shows it."""
+    return move(reader, {document_key(each): trie_row(made) if made else None for each, made in changed.items()})
+
+
+def generation(head: Head, top: TrieNode, chunks: int, *, spaces: Sequence[Space] = (SPACE,)) -> Generation:
+    """The generation after `head` that `top` leads to."""
+    made_by = recipe(*spaces)
+    corpus = corpus_root(top.count, top.digest, normalizer_id=made_by.normalizer_id)
     return Generation(
         number=head.generation + 1,
         parent=head.generation,
         lineage=head.lineage or LINEAGE,
         corpus_root=corpus,
-        state_root=state_root(corpus, recipe(*spaces)),
-        recipe=recipe(*spaces),
-        plan_digest=hash_fields("sample-plan", head.generation + 1, documents, chunks),
-        documents=documents,
+        state_root=state_root(corpus, made_by),
+        recipe=made_by,
+        plan_digest=hash_fields("sample-plan", head.generation + 1, corpus, chunks),
+        documents=top.count,
         chunks=chunks,
         at=AT,
         summary={"add": chunks},
     )
 
 
-def stage(write: Transaction, changes: Changes, spaces: Sequence[Space] = (SPACE,)) -> None:
-    """Put everything that the changes need, without a commit."""
+def follow(write: Transaction, reader: Reader, changed: Versions, spaces: Sequence[Space] = (SPACE,)) -> Generation:
+    """Put the nodes that the changes lead to, and nothing else; the generation that the write is then to commit.
+
+    `reader` shows the head that the write began on.
+    """
+    trie = moved(reader, changed)
+    write.put_nodes(trie.put, trie.dropped)
+    before = sum(found.chunk_count for found in reader.find(list(changed)).values())
+    after = sum(len(made.placements) for made in changed.values() if made)
+    return generation(reader.head, trie.after, reader.head.chunks - before + after, spaces=spaces)
+
+
+def stage(write: Transaction, reader: Reader, changes: Changes, spaces: Sequence[Space] = (SPACE,)) -> Generation:
+    """Put everything that the changes need, without a commit; the generation that the write is then to commit.
+
+    `reader` shows the head that the write began on.
+    """
+    stage_rows(write, changes, spaces)
+    return follow(write, reader, versions(changes), spaces)
+
+
+def stage_rows(write: Transaction, changes: Changes, spaces: Sequence[Space] = (SPACE,)) -> None:
+    """Put everything that the changes need but the nodes of the trie."""
     parts = [part for held in changes.values() for part in held or ()]
     write.put_texts(map(text_row, parts))
     write.put_entries(map(entry_row, parts))
     for each in spaces:
         write.put_vectors(each, [vector_row(part, each) for part in parts if part.embed])
-    for id, held in changes.items():  # noqa: A001
-        if held is None:
+    for id, made in versions(changes).items():  # noqa: A001
+        if made is None:
             write.close_document(id)
         else:
-            write.put_document(version(id, held))
-
-
-def after(reader: Reader, changes: Changes) -> tuple[int, int]:
-    """How many documents and chunks there are once the changes are made."""
-    counts = {found.id: found.chunk_count for found in reader.documents()}
-    for id, held in changes.items():  # noqa: A001
-        if held is None:
-            counts.pop(id, None)
-        else:
-            counts[id] = len(held)
-    return len(counts), sum(counts.values())
+            write.put_document(made)
 
 
 def write(store: Store, changes: Changes, *, spaces: Sequence[Space] = (SPACE,)) -> Head:
     """Commit the changes as the next generation."""
-    reader = store.snapshot()
-    documents, chunks = after(reader, changes)
-    reader.close()
+    with closing(store.snapshot()) as reader:
+        transaction = store.begin(reader.head)
+        given = stage(transaction, reader, changes, spaces)
+    return transaction.commit(given)
+
+
+def mend(store: Store, changes: Changes, *, spaces: Sequence[Space] = (SPACE,)) -> Head:
+    """Commit these documents, all that there are to be, as the next generation, believing nothing that is kept."""
+    made = [each for each in versions(changes).values() if each]
+    trie = build(map(trie_row, made))
     head = store.head()
-    transaction = store.begin(head)
-    stage(transaction, changes, spaces)
-    return transaction.commit(generation(head, documents, chunks, spaces=spaces))
+    transaction = store.begin(head, mend=True)
+    stage_rows(transaction, changes, spaces)
+    transaction.put_nodes(trie.put, ())
+    chunks = sum(len(each.placements) for each in made)
+    return transaction.commit(generation(head, trie.after, chunks, spaces=spaces))
 
 
 def held(reader: Reader, id: DocumentId, *, text: str) -> Piece:  # noqa: A002

@@ -1,4 +1,4 @@
-"""`steadlith plan`, `show` and `apply`: the three commands around a plan."""
+"""`steadlith plan` and `apply`: making a plan and doing it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from steadlith.cli import options, planfiles
+from steadlith.cli import options, planfiles, showing
 from steadlith.cli.progress import Progress
 from steadlith.cli.stopping import stopping
+from steadlith_core.planning.overrides import OVERRIDES
 
 if TYPE_CHECKING:
     from steadlith.cli.options import Command
-
-OVERRIDES = {
-    "--allow-removals": "Let many documents, a folder or many chunks go.",
-    "--allow-empty": "Let a source go from some documents to none.",
-    "--allow-model-change": "Let every chunk be embedded anew.",
-    "--allow-cost": "Let the budget of [guards] paid_tokens be exceeded.",
-}
-"""The options that override guards, each with its help."""
+    from steadlith.explain import Explained
+    from steadlith_core.rows import RecordedDocument
 
 
 def overrides(command: Command) -> Command:
     """One option for each of `OVERRIDES`."""
-    for flag, words in reversed(OVERRIDES.items()):
+    for flag, words in reversed(list(OVERRIDES.items())):
         command = click.option(flag, is_flag=True, help=words)(command)
     return command
 
@@ -47,46 +42,93 @@ class Seconds(click.FloatRange):
 @click.command()
 @options.config
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the plan to this file.")
-@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 when there are changes.")
+@click.option("--detailed-exitcode", "--check", "detailed", is_flag=True, help="Exit 2 when there are changes.")
+@click.option("--scope", multiple=True, metavar="PLACE", help="Remove documents only here: SOURCE:PATH, or PATH.")
+@click.option(
+    "--refresh",
+    type=click.Choice(["head", "full"]),
+    default="head",
+    show_default=True,
+    help="How closely to compare the index with what it recorded.",
+)
+@click.option("--refresh-only", is_flag=True, help="Plan repairs of the index, and nothing else.")
+@click.option("--no-stat-cache", is_flag=True, help="Read every document; the plan is the same.")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Plan against an exported manifest: no index and no cache is needed.",
+)
+@click.option("--explain", metavar="DOC", help="Say why each step of this document is taken.")
+@click.option(
+    "--estimate",
+    type=click.Choice(["tokens", "exact"]),
+    default="tokens",
+    show_default=True,
+    help="Estimate the tokens to pay for, or count them by [embedding.tokenizer].",
+)
+@click.option("--all", "everything", is_flag=True, help="List what is kept, too.")
 @click.option("--steps/--no-steps", default=None, help="List every step; by default while they are few.")
+@showing.plan_format
 @options.json
-def plan(config: Path, out: Path | None, *, detailed_exitcode: bool, steps: bool | None, json_output: bool) -> int:
+def plan(
+    config: Path,
+    out: Path | None,
+    scope: tuple[str, ...],
+    refresh: str,
+    against: Path | None,
+    explain: str | None,
+    estimate: str,
+    form: str | None,
+    *,
+    detailed: bool,
+    everything: bool,
+    refresh_only: bool,
+    no_stat_cache: bool,
+    steps: bool | None,
+    json_output: bool,
+) -> int:
     """Show what would change, and what it costs.
 
     Needs no credential and no network, loads no model, and changes nothing.
     """
     import steadlith
-    from steadlith.report import documents, text
-    from steadlith_core.planning import planfile
+    from steadlith_core.records import Level
 
+    form = showing.chosen(form, json_output=json_output)
+    if explain is not None and against is not None:
+        raise click.UsageError("--explain needs the index: a manifest holds no texts. Leave --against out.")
+    look = steadlith.Look(Level.FULL if refresh_only else Level(refresh), scope, repair_only=refresh_only)
+    kept: tuple[RecordedDocument, ...] = ()
     with steadlith.open(config) as index:
-        planned = index.plan()
+        if explain is not None:
+            found = index.explain(explain, look, stat_cache=not no_stat_cache)
+            planned = found.plan
+        else:
+            exact = estimate == "exact"
+            planned = index.plan(look, stat_cache=not no_stat_cache, against=against, exact=exact)
+            kept = index.kept(planned, against=against) if everything else ()
     if out is not None:
+        from steadlith_core.planning import planfile
+
         planfiles.write(out, planfile.dump(planned))
-    if json_output:
-        options.put(documents.dumps(documents.plan(planned)))
+    if explain is not None:
+        _put_explanation(found, form)
     else:
-        options.show(text.plan(planned, steps=steps))
-        if out is not None:
-            click.echo(f"Plan written to {out}; apply exactly this with: steadlith apply {out}", err=True)
+        showing.put(planned, form, steps=steps, kept=kept)
+    if out is not None and form == "text":
+        click.echo(f"Plan written to {out}; apply exactly this with: steadlith apply {out}", err=True)
     if planned.tripped:
         return 3
-    return 2 if detailed_exitcode and not planned.is_empty else 0
+    return 2 if detailed and not planned.is_empty else 0
 
 
-@click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--steps/--no-steps", default=None, help="List every step; by default while they are few.")
-@options.json
-def show(file: Path, *, steps: bool | None, json_output: bool) -> None:
-    """Show a saved plan FILE."""
-    from steadlith.report import documents, text
+def _put_explanation(found: Explained, form: str) -> None:
+    from steadlith.report import documents, explanation
 
-    saved = planfiles.load(file)
-    if json_output:
-        options.put(documents.dumps(documents.plan(saved)))
+    if form == "json":
+        options.put(documents.dumps(explanation.document(found)))
     else:
-        options.show(text.plan(saved, steps=steps))
+        options.show(explanation.text(found))
 
 
 @click.command()
@@ -94,10 +136,18 @@ def show(file: Path, *, steps: bool | None, json_output: bool) -> None:
 @options.config
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @overrides
+@click.option("--no-stat-cache", is_flag=True, help="Read every document; what is done is the same.")
 @click.option("--lock-timeout", type=Seconds(), default=0.0, help="Seconds to wait for the lock.")
 @options.json
 def apply(
-    file: Path | None, config: Path, lock_timeout: float, *, yes: bool, json_output: bool, **allowed: bool
+    file: Path | None,
+    config: Path,
+    lock_timeout: float,
+    *,
+    yes: bool,
+    no_stat_cache: bool,
+    json_output: bool,
+    **allowed: bool,
 ) -> None:
     """Do what a plan says: the saved plan FILE, or a new one after you said yes.
 
@@ -112,28 +162,26 @@ def apply(
         if file is not None:
             planned = planfiles.load(file)
         else:
-            planned = index.plan()
+            planned = index.plan(stat_cache=not no_stat_cache)
             if not json_output:
                 options.show(text.plan(planned, steps=None, hint="steadlith plan --steps"))
             problem = guard_problem(planned, allow)
             if problem is not None:
                 raise problem
-            if planned.is_empty:
-                if json_output:
-                    options.put(documents.dumps(documents.unchanged(index.head())))
-                return
-            _approve(yes=yes, json_output=json_output)
+            if not planned.is_empty:
+                _approve(yes=yes, json_output=json_output)
         stop.gently()
         done = index.apply(
             planned,
             allow=allow,
             lock_timeout=lock_timeout,
+            stat_cache=not no_stat_cache,
             report=Progress(),
             stop_requested=stop.requested,
         )
     if json_output:
         options.put(documents.dumps(documents.result(done)))
-    else:
+    elif file is not None or not planned.is_empty:
         options.show(text.result(done))
 
 

@@ -25,7 +25,7 @@ CODES = """\b
 Exit codes:
   0    done, or no changes, or already applied
   1    error
-  2    changes present (--detailed-exitcode); for verify: differences found
+  2    changes present (--detailed-exitcode); for verify, diff: differences found
   3    refused by a guard, or approval missing
   4    lock held
   5    plan stale, rejected, or from another index
@@ -83,11 +83,13 @@ def _run() -> int:
 
 
 def _command() -> object:
-    from steadlith.cli import changes, cutting, measuring, reading, start
+    from steadlith.cli import changes, comparing, cutting, measuring, offline, reading, showing, start
 
-    for command in (start.init, changes.plan, changes.show, changes.apply):
+    for command in (start.init, changes.plan, showing.show, changes.apply):
         group.add_command(command)
     for command in (reading.status, reading.search, reading.verify, cutting.chunk, measuring.measure):
+        group.add_command(command)
+    for command in (comparing.diff, offline.manifest, offline.lock, offline.prove, offline.verify_proof):
         group.add_command(command)
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete

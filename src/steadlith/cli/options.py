@@ -92,7 +92,8 @@ def json(command: Command) -> Command:
 
 def as_json(arguments: list[str]) -> bool:
     """Whether the command line asks for JSON, for errors that come before it was understood."""
-    return "--json" in arguments
+    asked = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(one in {"--json", "--format=json"} or (one, next_) == ("--format", "json") for one, next_ in asked)
 
 
 def put(text: str) -> None:
@@ -108,6 +109,12 @@ def show(lines: Iterable[Line]) -> None:
 
 def draw(lines: Iterable[Segments]) -> None:
     """As `show`, lines of several styles each."""
+    if not _may_be_styled():
+        with reader_may_leave():
+            for line in lines:
+                sys.stdout.write("".join(words for _, words in line) + "\n")
+            sys.stdout.flush()
+        return
     from rich.console import Console
     from rich.text import Text
 
@@ -118,6 +125,11 @@ def draw(lines: Iterable[Segments]) -> None:
             for style, words in line:
                 text.append(words, style if console.is_terminal else "")
             console.print(text)
+
+
+def _may_be_styled() -> bool:
+    """Whether rich has anything to decide: whatever it knows of terminals, it need not be loaded for a pipe."""
+    return sys.stdout.isatty() or any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
 
 
 def complain(error: SteadlithError, prefix: str = "Error: ") -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from steadlith.cli import options
+from steadlith.cli.offline import LOCK, digest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from steadlith_core.digest import Digest
+    from steadlith.verify import Pinned, Verification
 
 
 @click.command()
@@ -56,21 +56,49 @@ def search(query: str, config: Path, limit: int, *, json_output: bool) -> None:
 @options.config
 @click.option("--root", help="The corpus root that the index must have (b3:...).")
 @click.option("--state-root", help="The state root that the index must have (b3:...).")
+@click.option(
+    "--locked",
+    is_flag=False,
+    flag_value=LOCK,
+    metavar="[FILE]",
+    help="Compare with a lock file; steadlith.lock if no FILE is named.",
+)
+@click.option("--manifest", type=click.Path(path_type=Path), help="Verify this manifest instead of the index.")
+@click.option(
+    "--refresh",
+    type=click.Choice(["head", "full"]),
+    help="How much to read: the head and what it vouches for, or everything (the default).",
+)
 @options.json
-def verify(config: Path, root: str | None, state_root: str | None, *, json_output: bool) -> int:
+def verify(
+    config: Path,
+    root: str | None,
+    state_root: str | None,
+    locked: str | None,
+    manifest: Path | None,
+    refresh: str | None,
+    *,
+    json_output: bool,
+) -> int:
     """Recompute every root from what is stored; exit 2 if anything differs.
 
     No index is a difference too, unless you pin the roots of an empty one.
     """
-    import steadlith
+    from steadlith.lockfile import load
     from steadlith.report import documents, text
+    from steadlith.verify import Pinned
+    from steadlith_core.errors import UsageError
 
-    with steadlith.open(config) as index:
-        found = index.verify(root=_digest("--root", root), state_root=_digest("--state-root", state_root))
-    pinned = root is not None or state_root is not None
-    if found.generation == 0 and not (pinned and found.ok):
-        missing = f"There is no index yet: run `steadlith apply`, or look at [store] in {config}"
-        found = replace(found, problems=(missing, *found.problems))
+    pinned = Pinned(
+        root=digest("--root", root),
+        state_root=digest("--state-root", state_root),
+        lock=None if locked is None else load(Path(locked)),
+    )
+    if manifest is not None:
+        if refresh is not None:
+            raise UsageError(f"--refresh {refresh}: a manifest is always read whole; leave it out")
+        return _verify_manifest(manifest, pinned, json_output=json_output)
+    found = _verify_index(config, pinned, refresh or "full")
     if json_output:
         options.put(documents.dumps(documents.verification(found)))
     else:
@@ -78,11 +106,33 @@ def verify(config: Path, root: str | None, state_root: str | None, *, json_outpu
     return 0 if found.ok else 2
 
 
-def _digest(option: str, given: str | None) -> Digest | None:
-    from steadlith_core.digest import Digest
-    from steadlith_core.errors import UsageError
+def _verify_index(config: Path, pinned: Pinned, refresh: str) -> Verification:
+    import steadlith
+    from steadlith.verify import Pinned, verify
+    from steadlith_core.records import Level
 
-    try:
-        return None if given is None else Digest.parse(given)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from error
+    with steadlith.open(config) as index, index.reader() as reader:
+        found = verify(
+            reader,
+            root=pinned.root,
+            expected_state_root=pinned.state_root,
+            lock=pinned.lock,
+            level=Level(refresh),
+        )
+    if found.generation == 0 and not (pinned != Pinned() and found.ok):
+        missing = f"There is no index yet: run `steadlith apply`, or look at [store] in {config}"
+        found = replace(found, problems=(missing, *found.problems))
+    return found
+
+
+def _verify_manifest(file: Path, pinned: Pinned, *, json_output: bool) -> int:
+    from steadlith import manifests
+    from steadlith.report import documents, offline, offlinedocuments
+    from steadlith.verify import verify_manifest
+
+    found = verify_manifest(manifests.load(file), pinned)
+    if json_output:
+        options.put(documents.dumps(offlinedocuments.verification(found, file)))
+    else:
+        options.show(offline.verification(found, file))
+    return 0 if found.ok else 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith.report.text import clean, findings
-from steadlith_core.planning.cost import cost
+from steadlith_core.planning import cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ COST = (("cost of", "first"), ("cost of", "later"))
 
 def amount(tokens: int, price: Price | None) -> str | None:
     """What `tokens` cost, as the plan says it; none without a price."""
-    return cost([tokens], cached=0, batch_size=1, probe_texts=0, local=False, price=price).amount
+    return cost.amount(tokens, price)
 
 
 def table(churn: Churn, price: Price | None) -> Iterator[Line]:

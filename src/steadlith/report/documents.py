@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.plan import Plan
     from steadlith_core.policies import Chunker
     from steadlith_core.records import Finding, Head, Span
+    from steadlith_core.rows import RecordedDocument
 
 FORMAT_VERSION = "1.0"
 
@@ -40,9 +41,10 @@ def _document(kind: str, **values: Any) -> dict[str, Any]:
     return {"format_version": FORMAT_VERSION, "kind": kind, **values}
 
 
-def plan(planned: Plan) -> dict[str, Any]:
-    """The plan file's own document, checksum included."""
-    return planfile.document(planned)
+def plan(planned: Plan, kept: Sequence[RecordedDocument] = ()) -> dict[str, Any]:
+    """The plan file's own document, checksum included; beside it `kept_documents`, if any are to be listed."""
+    listed = [{"source": each.id.source, "path": each.id.path, "chunks": each.chunk_count} for each in kept]
+    return planfile.document(planned) | ({"kept_documents": listed} if listed else {})
 
 
 def init(config: Path, embedder: str, why: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Text for people: lines of (style, words), rendered by rich on a terminal and plain everywhere else.
+"""Text for people: a plan, an apply, the committed state, hits, a verification.
 
 1. Glyphs carry the meaning; colour only repeats it.
 2. Control characters from documents and file names never reach the terminal.
@@ -6,22 +6,11 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from steadlith_core.planning.plan import Fate
-from steadlith_core.planning.steps import (
-    GLYPHS,
-    NAMES,
-    Add,
-    Delete,
-    Move,
-    Reembed,
-    Rekey,
-    Step,
-    Update,
-)
+from steadlith.report import sentences
+from steadlith.report.lines import STYLES, Line, Segments, clean, findings
+from steadlith_core.planning.steps import GLYPHS, NAMES, Add, Delete, Move, Reembed, Rekey, Step, Update
 from steadlith_core.retrieval.snippet import snippet
 from steadlith_core.text.query import terms
 
@@ -31,92 +20,80 @@ if TYPE_CHECKING:
     from steadlith.search import Answer, Hit
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
-    from steadlith_core.planning.cost import Cost
     from steadlith_core.planning.plan import DocumentChange, Plan
-    from steadlith_core.records import DocumentId, Finding, Head
+    from steadlith_core.records import DocumentId, Head
+    from steadlith_core.rows import RecordedDocument
 
-Line: TypeAlias = "tuple[str, str]"
-"""A style (empty for none) and the words of one line."""
+__all__ = ["Line", "Segments", "answer", "clean", "drift", "findings", "plan", "result", "status", "verification"]
 
-Segments: TypeAlias = "tuple[Line, ...]"
-"""One line of several styles."""
-
-STYLES = {"+": "green", ">": "cyan", "~": "yellow", "-/+": "magenta", "=": "blue", "-": "red"}
-VERBS = {
-    "add": "add",
-    "move": "move",
-    "update": "update",
-    "reembed": "re-embed",
-    "rekey": "rekey",
-    "delete": "delete",
-}
-ALWAYS_COUNTED = {"add", "delete"}
 LISTED_STEPS = 20
-LISTED_FINDINGS = 10
+LISTED_DRIFT = 20
 SNIPPET_LINES = 4
 SNIPPET_WIDTH = 100
 
-NO_CHANGES = "No changes. The index matches the sources."
-
-
-def clean(text: str) -> str:
-    """`text` with control, format and surrogate characters shown as escapes; tabs become spaces."""
-    return "".join(
-        char
-        if unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-        else " "
-        if char == "\t"
-        else char.encode("unicode_escape").decode("ascii")
-        for char in text
-    )
-
 
 def plan(planned: Plan, *, steps: bool | None, hint: str = "--steps") -> Iterator[Line]:
-    """The plan: documents with their steps, totals, embeddings, cost, findings, guards.
+    """The plan: drift, documents with their steps, totals, embeddings, cost, findings, guards.
 
     `steps` lists every step, or only counts them per document; none lists them while they are few, and else says
     with `hint` what would list them.
     """
+    for sentence in sentences.surroundings(planned):
+        yield "bold", sentence
+    yield from drift(planned, every=steps is True)
     if planned.is_empty:
-        yield "bold green", NO_CHANGES
+        yield "bold green", sentences.NO_CHANGES
     else:
-        total = sum(len(change.steps) for change in planned.changes)
-        listed = total <= LISTED_STEPS if steps is None else steps
-        if planned.recipe_changed:
-            yield STYLES["~"], "~ configuration  (the index was made under another one; the new one is recorded)"
-        continued = _continued(planned)
-        for change in planned.changes:
-            if change.id not in continued or change.steps:
-                yield from _change(change, listed=listed)
-        if steps is None and not listed:
-            yield "dim", f"({hint} lists all {total:,} steps)"
-        yield "", ""
-        yield "bold", _totals(planned)
-        yield "", embeddings(planned.cost)
-        yield "", f"Root: {planned.base.corpus_root.short} -> {planned.target.corpus_root.short}"
+        yield from _changes(planned, steps=steps, hint=hint)
+        if planned.changes or planned.recipe_changed:
+            yield "", ""
+        yield "bold", sentences.totals(planned)
+        yield "", sentences.embeddings(planned.cost)
+        for sentence in sentences.mending(planned):
+            yield "", sentence
+        yield "", sentences.roots(planned)
     yield from findings(planned.findings, "the rest of the corpus goes on")
     for tripped in planned.tripped:
         yield (
             "bold red",
-            f"Refused: {clean(tripped.message)} (pass {tripped.override} to apply if you mean it)",
+            f"Refused: {clean(tripped.message)} (pass {clean(tripped.override)} to apply if you mean it)",
         )
 
 
-def _continued(planned: Plan) -> set[DocumentId]:
-    """The documents that go on under another name."""
-    return {change.origin for change in planned.changes if change.origin}
+def drift(planned: Plan, *, every: bool) -> Iterator[Line]:
+    """What is not as it was committed, each with what repairs it; the first ones unless `every` is asked for."""
+    if not planned.drift:
+        return
+    yield "bold yellow", f"Drift ({len(planned.drift):,}), the index is not as it was committed:"
+    listed = planned.drift if every else planned.drift[:LISTED_DRIFT]
+    for each in listed:
+        words = f"{clean(each.place)}: {each.kind}: {clean(each.message)}"
+        yield STYLES["!"], f"! {words} ({sentences.REPAIRS[each.repair]})"
+    if len(listed) < len(planned.drift):
+        yield "dim", f"(and {len(planned.drift) - len(listed):,} more; --json lists all)"
+    yield "", ""
+
+
+def _changes(planned: Plan, *, steps: bool | None, hint: str) -> Iterator[Line]:
+    total = sum(len(change.steps) for change in planned.changes)
+    listed = total <= LISTED_STEPS if steps is None else steps
+    if planned.recipe_changed:
+        yield STYLES["~"], "~ configuration  (the index was made under another one; the new one is recorded)"
+    for change in sentences.shown(planned):
+        yield from _change(change, listed=listed)
+    if steps is None and not listed:
+        yield "dim", f"({hint} lists all {total:,} steps)"
 
 
 def _change(change: DocumentChange, *, listed: bool) -> Iterator[Line]:
-    glyph = ">" if change.origin else {Fate.ADDED: "+", Fate.CHANGED: "~", Fate.REMOVED: "-"}[change.fate]
-    name = clean(str(change.id))
+    glyph, name = sentences.glyph(change), clean(str(change.id))
     if change.origin:
         name = f"{clean(str(change.origin))} -> {name}"
     counts = ", ".join(_counts(change, steps=not listed))
     yield STYLES[glyph], f"{glyph} {name}" + (f"  ({counts})" if counts else "")
     if listed:
         for step in change.steps:
-            yield STYLES[GLYPHS[type(step)]], f"    {GLYPHS[type(step)]} {_step(step)}"
+            yield STYLES[GLYPHS[type(step)]], f"    {GLYPHS[type(step)]} {_step(step, change.id)}"
 
 
 def _counts(change: DocumentChange, *, steps: bool) -> Iterator[str]:
@@ -128,16 +105,19 @@ def _counts(change: DocumentChange, *, steps: bool) -> Iterator[str]:
         yield f"{change.kept} kept"
 
 
-def _step(step: Step) -> str:
+def _step(step: Step, id: DocumentId) -> str:  # noqa: A002
     reason = str(step.reason).replace("_", " ")
     match step:
         case Add() | Reembed() | Rekey():
-            who = "embed" if step.paid else "cached"
+            who = "embed" if step.paid else "cached" if not isinstance(step, Rekey) else "vector reused"
             how = "not embedded" if step.vector_key is None else f"{who}, about {step.tokens} tokens"
-            return f"chunk {step.position}  {step.chunk_hash.short}  {how}  ({reason})"
+            came = "" if isinstance(step, Add) or step.origin is None else f"from {clean(str(step.origin))}, "
+            return f"chunk {step.position}  {step.chunk_hash.short}  {came}{how}  ({reason})"
         case Move():
-            where = f"{clean(str(step.origin))} " if step.origin else ""
-            return f"{where}chunk {step.old_position} -> {step.position}  {step.chunk_hash.short}  ({reason})"
+            old, new = f"chunk {step.old_position}", f"{step.position}"
+            if step.origin is not None:
+                old, new = f"{clean(str(step.origin))} {old}", f"{clean(str(id))} chunk {step.position}"
+            return f"{old} -> {new}  {step.chunk_hash.short}  ({reason})"
         case Update():
             place = "document" if step.position is None else f"chunk {step.position}"
             return f"{place}  no embedding  ({reason})"
@@ -145,57 +125,12 @@ def _step(step: Step) -> str:
             return f"chunk {step.old_position}  {step.chunk_hash.short}  ({reason})"
 
 
-def _totals(planned: Plan) -> str:
-    counts = planned.counts
-    adds = [step for change in planned.changes for step in change.steps if isinstance(step, Add)]
-    bare = sum(step.vector_key is None for step in adds)
-    free = sum(not step.paid for step in adds) - bare
-    note = f" ({free:,} cached" + (f", {bare:,} not embedded)" if bare else ")")
-    parts = [
-        f"{counts[name]:,} to {verb}" + (note if name == "add" else "")
-        for name, verb in VERBS.items()
-        if counts[name] or name in ALWAYS_COUNTED
-    ]
-    return f"Plan: {', '.join(parts)}; {counts['keep']:,} kept ({_documents(planned)})."
-
-
-def _documents(planned: Plan) -> str:
-    """How many of the documents that will be there are touched, and how many will not be there."""
-    gone = [change.id for change in planned.changes if change.fate is Fate.REMOVED]
-    removed = len(set(gone) - _continued(planned))
-    touched = f"{len(planned.changes) - len(gone):,} of {planned.target.documents:,} documents"
-    return touched + (f", {removed:,} removed" if removed else "")
-
-
-def embeddings(cost: Cost) -> str:
-    """What is paid for, with unknown said as unknown."""
-    if not cost.embeddings:
-        return "Embeddings: none needed."
-    money = "cost unknown (no price in the configuration)"
-    if cost.amount is not None:
-        when = f", price of {cost.price_as_of}" if cost.price_as_of else ""
-        money = f"about {cost.amount} {cost.currency}{when}"
-    elif cost.local:
-        money = "no charge (local model)"
-    calls = f"{cost.calls:,} call" + ("s" if cost.calls != 1 else "")
-    return (
-        f"Embeddings: {cost.embeddings:,} in {calls}, about {cost.tokens:,} tokens, {money}; "
-        f"besides, {cost.probe_texts} probe texts."
-    )
-
-
-def findings(found: Sequence[Finding], outcome: str) -> Iterator[Line]:
-    """What needs a person's eye, each while they are few; `outcome` says what became of it."""
-    if not found:
-        return
-    yield "", ""
-    yield "bold yellow", f"Findings ({len(found):,}), {outcome}:"
-    if len(found) > LISTED_FINDINGS:
-        kinds = Counter(finding.kind for finding in found).most_common()
-        yield "yellow", f"! {', '.join(f'{count:,} {kind}' for kind, count in kinds)}; --json lists all"
-        return
-    for finding in found:
-        yield "yellow", f"! {clean(finding.place)}: {finding.kind}: {clean(finding.message)}"
+def kept(documents: Sequence[RecordedDocument]) -> Iterator[Line]:
+    """The documents without a step."""
+    if documents:
+        yield "", ""
+    for document in documents:
+        yield "dim", f"  {clean(str(document.id))}  ({document.chunk_count} kept)"
 
 
 def result(done: Result) -> Iterator[Line]:

@@ -80,11 +80,18 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Remember:
+    """Keep what was seen of the sources, for the next plan to believe. Feed `Remembered` or `Failed`."""
+
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """Give the lock back. Feed `Released`."""
 
 
-Effect: TypeAlias = "Lock | ReadHead | Recompute | Resolve | Probe | Embed | Keep | Commit | Release"
+Effect: TypeAlias = "Lock | ReadHead | Recompute | Resolve | Probe | Embed | Keep | Commit | Remember | Release"
 
 # ----------------------------------------------------------------------------------------------- outcomes
 
@@ -161,6 +168,11 @@ class CommitUnknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """The next plan need not read what did not change."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """An effect failed for good."""
 
@@ -188,6 +200,7 @@ Outcome: TypeAlias = (
     | Kept
     | CommitDone
     | CommitUnknown
+    | Remembered
     | Failed
     | Released
     | StopRequested

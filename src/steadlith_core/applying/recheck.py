@@ -1,8 +1,10 @@
 """A plan file is a claim: what must hold before an apply may write a single row.
 
 1. The base must be the head, or the plan must be the one that made the head (then there is nothing to do).
-2. The steps must be the ones that follow from the sources and the index as they are now (invariant 13).
+2. The steps must be the ones that follow from the sources and the index as they are now (invariant 13), and so must
+   where it looked (scope, level), which documents it writes anew, and whether it builds the index anew.
 3. Cache outcome and cost may only have become better; a miss that the plan called free is refused.
+4. Cost, other drift, findings, guards and what the store says of itself are there to be read: they decide nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_core.errors import GuardRefused, PlanRejected, PlanStale
+from steadlith_core.planning.plan import Repair
 from steadlith_core.planning.steps import Add, Reembed, Rekey
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ def is_applied(plan_digest: Digest, head: Head) -> bool:
 def base_problem(plan: Plan, head: Head) -> SteadlithError | None:
     """Why this plan cannot stand on this head, if it cannot."""
     base = plan.base
+    if plan.preview:
+        return PlanStale("the plan is a preview, made against an exported manifest; plan against the index")
     if base.lineage != head.lineage:
         return PlanStale(
             f"the plan is for index {base.lineage or '(none yet)'}, this is {head.lineage or '(none yet)'}; plan again"
@@ -44,6 +49,9 @@ def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
     """Why the claimed steps are not the ones to take, if they are not."""
     if claimed.config_digest != now.config_digest or claimed.recipe != now.recipe:
         return PlanStale("the configuration is not the one that the plan was made with; plan again")
+    looked = _looked_problem(claimed, now)
+    if looked is not None:
+        return PlanRejected(looked)
     claims = {change.id: change for change in claimed.changes}
     facts = {change.id: change for change in now.changes}
     for id_ in sorted(claims.keys() | facts.keys()):
@@ -59,6 +67,34 @@ def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
     if _outline(claimed) != _outline(now):
         return PlanRejected("the plan's roots and totals are not those that its steps lead to; plan again")
     return None
+
+
+def _looked_problem(claimed: Plan, now: Plan) -> str | None:
+    """What is wrong with where the plan says that it looked, and what it says it mends."""
+    if claimed.scope != now.scope:
+        return f"the plan's scope is {_listed(claimed.scope)}, this apply's is {_listed(now.scope)}; plan again"
+    if claimed.level is not now.level:
+        return f"the plan looked at level {claimed.level}, this apply at level {now.level}; plan again"
+    if claimed.mended != now.mended:
+        other = sorted(set(claimed.mended) ^ set(now.mended))
+        first = f" (first difference: {other[0]})" if other else ""
+        return (
+            f"the plan writes {len(claimed.mended)} documents anew because of drift, the index as it is needs "
+            f"{len(now.mended)}{first}; plan again"
+        )
+    if _rebuilds(claimed) and not _rebuilds(now):
+        return "the plan builds the index anew, and the index that is there can be read; plan again"
+    if _rebuilds(now) and not _rebuilds(claimed):
+        return "the index would have to be built anew, and the plan does not say so; plan again"
+    return None
+
+
+def _rebuilds(plan: Plan) -> bool:
+    return any(drift.repair is Repair.REBUILD for drift in plan.drift)
+
+
+def _listed(scope: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, scope)) or "everything"
 
 
 def missing_problem(claimed: Plan, misses: tuple[Digest, ...]) -> SteadlithError | None:

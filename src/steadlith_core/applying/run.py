@@ -6,7 +6,8 @@
 3. A batch is made durable before another one is asked for in its place, so at a crash at most `concurrency` batches
    are lost (invariant 4).
 4. An unknown outcome is a state of its own: the head decides what happened.
-5. Whatever ends the run, the lock is released last.
+5. What was seen of the sources is remembered under the lock, after a run that ended well.
+6. Whatever ends the run, the lock is released last.
 """
 
 from __future__ import annotations
@@ -241,6 +242,18 @@ class ApplyRun:
         self.error = None
         return self._committed(fx.CommitDone(outcome.head))
 
+    def _ask_to_remember(self) -> None:
+        assert self.result is not None  # only what ended well is remembered
+        self._pending.append(fx.Remember(self.result.head))
+
+    def _remembered(self, _outcome: fx.Remembered) -> Signal:
+        return Signal.GOOD
+
+    def _not_remembered(self, outcome: fx.Failed) -> Signal:
+        # What was seen can be seen again: the next plan reads more, and says the same.
+        self.report(events.Warned(f"the next plan will read every document: {outcome.error}"))
+        return Signal.GOOD
+
     def _released(self, _outcome: fx.Released) -> Signal:
         return Signal.GOOD
 
@@ -259,6 +272,7 @@ _ENTRIES: Mapping[State, Callable[[ApplyRun], None]] = {
     State.EMBEDDING: ApplyRun._ask_for_batches,
     State.COMMITTING: ApplyRun._ask_for_commit,
     State.LOOKING: lambda run: run._pending.append(fx.ReadHead()),
+    State.REMEMBERING: ApplyRun._ask_to_remember,
     State.RELEASING: lambda run: run._pending.append(fx.Release()),
 }
 """What a run asks for when it enters a state (or enters it again)."""
@@ -285,6 +299,8 @@ _JUDGES: Mapping[tuple[State, type], Callable[..., Signal]] = {
     (State.COMMITTING, fx.Failed): ApplyRun._failed,
     (State.LOOKING, fx.HeadRead): ApplyRun._looked,
     (State.LOOKING, fx.Failed): ApplyRun._failed,
+    (State.REMEMBERING, fx.Remembered): ApplyRun._remembered,
+    (State.REMEMBERING, fx.Failed): ApplyRun._not_remembered,
     (State.RELEASING, fx.Released): ApplyRun._released,
     (State.RELEASING, fx.Failed): ApplyRun._not_released,
 }

@@ -25,6 +25,7 @@ class State(StrEnum):
     DRAINING = "draining"
     COMMITTING = "committing"
     LOOKING = "looking"
+    REMEMBERING = "remembering"
     RELEASING = "releasing"
     ENDED = "ended"
 
@@ -52,7 +53,7 @@ TRANSITIONS: Mapping[tuple[State, Signal], State] = {
     (State.CHECKING_BASE, Signal.NOTHING_TO_DO): State.RELEASING,
     (State.CHECKING_BASE, Signal.BAD): State.RELEASING,
     (State.CHECKING_SOURCES, Signal.GOOD): State.RESOLVING,
-    (State.CHECKING_SOURCES, Signal.NOTHING_TO_DO): State.RELEASING,
+    (State.CHECKING_SOURCES, Signal.NOTHING_TO_DO): State.REMEMBERING,
     (State.CHECKING_SOURCES, Signal.BAD): State.RELEASING,
     (State.RESOLVING, Signal.GOOD): State.PROBING,
     (State.RESOLVING, Signal.NOTHING_TO_EMBED): State.COMMITTING,
@@ -67,11 +68,12 @@ TRANSITIONS: Mapping[tuple[State, Signal], State] = {
     (State.DRAINING, Signal.MORE): State.DRAINING,
     (State.DRAINING, Signal.BAD): State.DRAINING,
     (State.DRAINING, Signal.DRAINED): State.RELEASING,
-    (State.COMMITTING, Signal.GOOD): State.RELEASING,
+    (State.COMMITTING, Signal.GOOD): State.REMEMBERING,
     (State.COMMITTING, Signal.UNKNOWN): State.LOOKING,
     (State.COMMITTING, Signal.BAD): State.RELEASING,
-    (State.LOOKING, Signal.GOOD): State.RELEASING,
+    (State.LOOKING, Signal.GOOD): State.REMEMBERING,
     (State.LOOKING, Signal.BAD): State.RELEASING,
+    (State.REMEMBERING, Signal.GOOD): State.RELEASING,
     (State.RELEASING, Signal.GOOD): State.ENDED,
 }
 """Every move that a run can make; docs/apply.md draws it from here. Embedding and draining loop over batches."""

@@ -18,6 +18,7 @@ from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Re
 from steadlith_core.planning.writes import writes
 from steadlith_core.state.roots import corpus_root, sources_root, state_root
 from steadlith_core.state.tree import distance
+from steadlith_core.text.tokens import ESTIMATOR_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the plan costs and how much it may lose."""
+    """What the plan costs and how much it may lose. `counted_by` is whoever counted the tokens of wanted chunks."""
 
     tool: str
     batch_size: int
@@ -42,6 +43,7 @@ class Terms:
     local: bool
     price: Price | None
     limits: Limits
+    counted_by: str = ESTIMATOR_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Planned:
 def make_plan(world: World, terms: Terms) -> Planned:
     """Compare the two states; O(documents + chunks of changed documents)."""
     before = {id_: (world.recorded[id_], world.chunks[id_]) for id_ in world.chunks}
-    matching = match(before, world.wanted)
+    matching = match(before, world.wanted, world.moves)
     ledger = _Ledger(set(world.available))
     changes = tuple(_changes(world, matching, ledger))
     touched = [world.recorded[change.id] for change in changes if change.id in world.recorded]
@@ -78,7 +80,9 @@ def make_plan(world: World, terms: Terms) -> Planned:
         kept_chunks=world.total_chunks - sum(document.chunk_count for document in touched),
         cost=cost(
             ledger.paid_tokens,
-            cached=ledger.free,
+            cached=ledger.cached,
+            rekeyed=ledger.rekeyed,
+            counted_by=terms.counted_by,
             batch_size=terms.batch_size,
             probe_texts=terms.probe_texts,
             local=terms.local,
@@ -93,7 +97,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
         tripped=(),
         findings=tuple(sorted(world.findings)),
     )
-    tripped = judge(_losses(world, matching, plan), terms.limits)
+    tripped = judge(plan, _losses(world, matching), terms.limits)
     return Planned(replace(plan, tripped=tripped), writes(world.recipe.spaces[0], before, world, matching, changes))
 
 
@@ -103,13 +107,15 @@ class _Ledger:
 
     available: set[Digest]
     paid_tokens: list[int] = field(default_factory=list)
-    free: int = 0
+    cached: int = 0
+    rekeyed: int = 0
 
-    def pays(self, chunk: WantedChunk) -> bool:
+    def pays(self, chunk: WantedChunk, *, rekey: bool = False) -> bool:
         if chunk.vector_key is None:
             return False  # it needs none
         if chunk.vector_key in self.available:
-            self.free += 1
+            self.rekeyed += rekey
+            self.cached += not rekey
             return False
         self.available.add(chunk.vector_key)
         self.paid_tokens.append(chunk.tokens)
@@ -129,7 +135,7 @@ def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[Docu
         kept = len(document.chunks) - len(own)
         recorded = world.recorded.get(id_)
         if recorded is None:
-            origin = _origin(world, matching.matches[id_])
+            origin = matching.named.get(id_) or _origin(world, matching.matches[id_])
             yield DocumentChange(id_, Fate.ADDED, origin, document.source_digest, kept, steps)
             continue
         if dict(recorded.metadata) != dict(document.metadata):
@@ -165,7 +171,7 @@ def _continued(
     """The step of a chunk that continues a recorded occurrence; none when nothing about it changed."""
     recorded = world.chunks[found.origin][found.old_position]
     origin = found.origin if found.origin != id else None
-    reason = _reembed_reason(world, recorded, chunk)
+    reason = _reembed_reason(world, id, recorded, chunk)
     if reason is None and recorded.chunk_hash != chunk.chunk_hash:
         was = world.head.recipe
         other_text = was is not None and was.normalizer_id != world.recipe.normalizer_id
@@ -177,7 +183,7 @@ def _continued(
             chunk.chunk_hash,
             chunk.vector_key,
             chunk.tokens,
-            ledger.pays(chunk),
+            ledger.pays(chunk, rekey=True),
             Reason.NORMALIZER if other_text else Reason.CHUNKER,
         )
     if reason is not None and chunk.vector_key is not None:
@@ -201,7 +207,12 @@ def _continued(
     return None
 
 
-def _reembed_reason(world: World, recorded: RecordedChunk, chunk: WantedChunk) -> Reason | None:
+def _reembed_reason(
+    world: World,
+    id: DocumentId,  # noqa: A002
+    recorded: RecordedChunk,
+    chunk: WantedChunk,
+) -> Reason | None:
     if not chunk.entry.embed:
         return None
     was = world.head.recipe
@@ -211,7 +222,8 @@ def _reembed_reason(world: World, recorded: RecordedChunk, chunk: WantedChunk) -
         return Reason.TEMPLATE
     if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
         return Reason.CONTEXT
-    return None
+    lost = id in world.mended and recorded.chunk_hash == chunk.chunk_hash and chunk.vector_key not in world.available
+    return Reason.DRIFT if lost else None
 
 
 def _deletes(
@@ -239,7 +251,7 @@ def _target(world: World) -> Target:
     return Target(corpus, state_root(corpus, world.recipe), sources_root(after), after.count, chunks)
 
 
-def _losses(world: World, matching: Matching, plan: Plan) -> Losses:
+def _losses(world: World, matching: Matching) -> Losses:
     was = world.head.recipe
     changed = None
     if was is not None and world.documents and was.spaces != world.recipe.spaces:
@@ -258,10 +270,10 @@ def _losses(world: World, matching: Matching, plan: Plan) -> Losses:
         documents=world.documents,
         chunks=world.total_chunks,
         folders=world.folders,
-        changes=plan.changes,
-        counts=plan.counts,
-        continued=frozenset(continued),
+        continued=frozenset(continued.union(matching.named.values())),
         wanted_sources=frozenset(id_.source for id_ in world.wanted),
         model_changed=changed,
-        tokens=plan.cost.tokens,
+        left_out=world.left_out,
+        replaced=world.replaced,
+        read=world.wanted.keys(),
     )

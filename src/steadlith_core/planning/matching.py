@@ -2,10 +2,11 @@
 
 1. Within a document: the sequence diff over text hashes (equal text under a new identity is still the same text).
    What is embedded and what is not are never the same, whatever their text: one is found and the other is not.
-2. Across documents only where one vanished or appeared: equal roots pair first, in id order; then what is still
-   unmatched, by most shared occurrences, ties by (old id, new id), in source order within a pair.
-3. A text that too many documents share decides no pair; what is left of it is matched in id order, vanished first.
-4. Between two surviving documents the same text is an addition here and a deletion there.
+2. Documents that the configuration says were moved are matched next, by the same diff.
+3. Otherwise across documents only where one vanished or appeared: equal roots pair first, in id order; then what is
+   still unmatched, by most shared occurrences, ties by (old id, new id), in source order within a pair.
+4. A text that too many documents share decides no pair; what is left of it is matched in id order, vanished first.
+5. Between two surviving documents the same text is an addition here and a deletion there.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core.planning.diff import diff
+from steadlith_core.planning.moves import pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
@@ -48,15 +50,20 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """For each wanted document one match or none per chunk; for each recorded one the positions left over."""
+    """For each wanted document one match or none per chunk; for each recorded one the positions left over.
+
+    `named` has the old document of each new one that a configured move speaks of.
+    """
 
     matches: Mapping[DocumentId, tuple[Match | None, ...]]
     gone: Mapping[DocumentId, tuple[int, ...]]
+    named: Mapping[DocumentId, DocumentId]
 
 
 def match(
     recorded: Recorded,
     wanted: Mapping[DocumentId, WantedDocument],
+    moves: Sequence[tuple[str, str]] = (),
 ) -> Matching:
     """Match changed, vanished and new documents; `recorded` holds the changed and the vanished ones."""
     matches: dict[DocumentId, list[Match | None]] = {
@@ -74,12 +81,34 @@ def match(
                 matches[id_][position] = Match(id_, old_position, moved=True)
             gone[id_] = list(result.gone)
 
+    named = pairs(moves, recorded.keys() - wanted.keys(), wanted.keys() - recorded.keys())
+    for old_id, new_id in named:
+        _relocate_named(old_id, new_id, recorded, wanted, matches, gone)
     _relocate_whole(recorded, wanted, matches, gone)
     _relocate_parts(recorded, wanted, matches, gone)
     return Matching(
         {id_: tuple(found) for id_, found in matches.items()},
         {id_: tuple(positions) for id_, positions in gone.items()},
+        # Of several that became one document, it is the first that goes on.
+        {new_id: old_id for old_id, new_id in reversed(named)},
     )
+
+
+def _relocate_named(
+    old_id: DocumentId,
+    new_id: DocumentId,
+    recorded: Recorded,
+    wanted: Mapping[DocumentId, WantedDocument],
+    matches: dict[DocumentId, list[Match | None]],
+    gone: dict[DocumentId, list[int]],
+) -> None:
+    """Match what is unmatched in two documents of which the one became the other."""
+    rows, chunks = recorded[old_id][1], wanted[new_id].chunks
+    places = [position for position, found in enumerate(matches[new_id]) if found is None]
+    result = diff([_old_key(rows[at]) for at in gone[old_id]], [_new_key(chunks[at]) for at in places])
+    for old_at, at in (*result.kept, *result.moved):
+        matches[new_id][places[at]] = Match(old_id, gone[old_id][old_at], moved=True)
+    gone[old_id] = [gone[old_id][at] for at in result.gone]
 
 
 def _relocate_whole(
@@ -90,10 +119,11 @@ def _relocate_whole(
 ) -> None:
     appeared: defaultdict[Digest, list[DocumentId]] = defaultdict(list)
     for id_ in sorted(set(wanted) - set(recorded), reverse=True):
-        appeared[wanted[id_].root].append(id_)
+        if not any(matches[id_]):  # what a configured move gave away stays given
+            appeared[wanted[id_].root].append(id_)
     for old_id in sorted(set(recorded) - set(wanted)):
         candidates = appeared.get(recorded[old_id][0].root)
-        if candidates and gone[old_id]:
+        if candidates and len(gone[old_id]) == len(recorded[old_id][1]) > 0:
             new_id = candidates.pop()
             matches[new_id] = [Match(old_id, position, moved=True) for position in gone[old_id]]
             gone[old_id] = []
@@ -181,7 +211,7 @@ def _relocate_common(
     old_places: Mapping[DocumentId, Places],
     new_places: Mapping[DocumentId, Places],
 ) -> None:
-    """Rule 3: texts that too many documents share, in id order on both sides; O(occurrences)."""
+    """Rule 4: texts that too many documents share, in id order on both sides; O(occurrences)."""
     old_holders, new_holders = _holders(old_places), _holders(new_places)
     for key in old_holders.keys() & new_holders.keys():
         vanished = deque(id_ for id_ in old_holders[key] if id_ not in wanted)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeVar
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import PlanFileError, PlanRejected
 from steadlith_core.planning.cost import Cost
+from steadlith_core.planning.layout import lay_out
 from steadlith_core.planning.plan import Base, DocumentChange, Drift, Fate, Plan, Repair, Target, Tripped
 from steadlith_core.planning.steps import KINDS, NAMES, Reason, Step
 from steadlith_core.records import DocumentId, DriftKind, Finding, FindingKind, Level, Recipe, Space
@@ -36,7 +37,7 @@ def plan_digest(plan: Plan) -> Digest:
 def dump(plan: Plan) -> str:
     """The plan file, with a final line end; the same plan gives the same text everywhere."""
     body = _body(plan)
-    return json.dumps({**body, "checksum": str(_digest(body))}, indent=1, sort_keys=True) + "\n"
+    return lay_out({**body, "checksum": str(_digest(body))}) + "\n"
 
 
 def is_plan_file(content: bytes) -> bool:
@@ -265,12 +266,12 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("chunk_hash", "old_chunk_hash", "corpus_root", "state_root", "sources_root"), _hash),
     **dict.fromkeys(("chunker_params_hash", "content_hash", "params_hash"), _hash),
     **dict.fromkeys(("old_position", "generation", "documents", "chunks", "tokens", "dimensions"), _count),
-    **dict.fromkeys(("embeddings", "cached", "calls", "probe_texts"), _count),
+    **dict.fromkeys(("embeddings", "cached", "rekeyed", "calls", "probe_texts"), _count),
     **dict.fromkeys(("normalizer_id", "chunker_id", "template_id", "lexical_id", "model_id"), _text),
-    **dict.fromkeys(("quantization", "guard", "message", "override", "place", "path"), _text),
+    **dict.fromkeys(("quantization", "guard", "message", "override", "place", "path", "counted_by"), _text),
     **dict.fromkeys(("lineage", "amount", "currency", "price_as_of"), _maybe(_text)),
     **dict.fromkeys(("paid", "local"), _flag),
-    "position": _maybe(_count),
+    **dict.fromkeys(("position", "error_percent"), _maybe(_count)),
     "vector_key": _maybe(_hash),
     "origin": _maybe(_document_id),
     "source": _text,

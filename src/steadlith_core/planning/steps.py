@@ -37,6 +37,7 @@ class Reason(StrEnum):
     PARENT = "parent"
     CHUNKER = "chunker"
     NORMALIZER = "normalizer"
+    DRIFT = "drift"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """Same content; other model, parameters or context."""
+    """Same content; other model, parameters or context, or a vector that is nowhere any more."""
 
     origin: DocumentId | None
     old_position: int

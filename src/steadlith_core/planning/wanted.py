@@ -6,23 +6,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from steadlith_core.chunking.together import cut_all
 from steadlith_core.errors import DocumentError
+from steadlith_core.planning.pathrules import path_metadata
 from steadlith_core.records import Chunk, Finding, FindingKind
 from steadlith_core.rows import EntryRow, TextRow
 from steadlith_core.state import identity
+from steadlith_core.state.template import TEMPLATES
 from steadlith_core.state.tree import document_root
-from steadlith_core.text import document
-from steadlith_core.text.tokens import estimate
+from steadlith_core.text.tokens import ESTIMATOR_ID, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
+    from steadlith_core.planning.pathrules import PathRule
     from steadlith_core.policies import Chunker
     from steadlith_core.records import Content, DocumentId, Format, Recipe, Space, Span
     from steadlith_core.rows import RecordedChunk
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Cutter:
     """All that turns bytes into a wanted document: the policy, the recipe it belongs to, the front-matter keys to keep
-    by source, and what the model can read.
+    and the path rules by source, and what the model can read.
     """
 
     recipe: Recipe
@@ -43,6 +44,13 @@ class Cutter:
     front_matter: Mapping[str, tuple[str, ...]]
     max_input_tokens: int | None
     max_input_bytes: int | None
+    path_rules: Mapping[str, tuple[PathRule, ...]] = field(default_factory=dict)
+
+    @property
+    def counted_by(self) -> str:
+        """Who counts the tokens of wanted chunks: the policy's measure where the model is given the chunk itself."""
+        given_as_cut = self.template.id == TEMPLATES["plain"].id
+        return str(self.chunker.params.get("estimator", ESTIMATOR_ID)) if given_as_cut else ESTIMATOR_ID
 
     @property
     def space(self) -> Space:
@@ -101,6 +109,10 @@ def want(how: Cutter, source: SourceText) -> Wanted:
 
 def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | DocumentError]:
     """Cut many documents, each as `want` does; one that cannot be used is its error, and stops no other."""
+    # What reads and cuts takes longer to load than a plan without changes takes to make.
+    from steadlith_core.chunking.together import cut_all
+    from steadlith_core.text import document
+
     found: dict[int, Wanted | DocumentError] = {}
     read: dict[int, tuple[CanonicalText, FrontMatter]] = {}
     for index, source in enumerate(sources):
@@ -121,7 +133,8 @@ def want_all(how: Cutter, sources: Sequence[SourceText]) -> list[Wanted | Docume
 def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> Wanted:
     own = source.content.attributes
     title = own.get("title") or front.title or cut.title
-    metadata = {**front.fields, **own, "title": title, "format": str(source.format)}
+    by_path = path_metadata(how.path_rules.get(source.id.source, ()), source.id.path)
+    metadata = {**by_path, **front.fields, **own, "title": title, "format": str(source.format)}
     name = identity.chunk_hasher(how.recipe)
     wanted = tuple(_name_chunk(how, name, title, chunk) for chunk in cut.chunks)
     _refuse_too_long(how, wanted)

@@ -104,7 +104,7 @@ def writes(
         closed,
         world.moved.put,
         world.moved.dropped,
-        mend=bool(world.mended),
+        mend=world.mend,
     )
 
 

@@ -116,6 +116,7 @@ class _Mover:
         if old is None or old.count <= LEAF_CAPACITY:
             return self._build(prefix, old, _applied(self._rows(prefix, old), changes))
         children = self._children(prefix, old)
+        before = frozenset(children)
         for digit, group in groupby(changes, key=lambda change: change.digits[len(prefix)]):
             child = self.move(prefix + digit, children.pop(digit, None), list(group))
             if child is not None:
@@ -125,12 +126,12 @@ class _Mover:
         # Rule 1 of the trie: what fits in a leaf is one. None of the children can be more than a leaf itself.
         rows = [row for digit in sorted(children) for row in self._rows(prefix + digit, children[digit])]
         for digit in children:
-            self._drop(prefix + digit)
+            self._drop(prefix + digit, existed=digit in before)
         return self._build(prefix, old, rows)
 
     def _build(self, prefix: str, old: TrieNode | None, rows: Sequence[TrieRow]) -> TrieNode | None:
         if not rows:
-            self._drop(prefix)
+            self._drop(prefix, existed=old is not None)
             return None
         if len(rows) <= LEAF_CAPACITY:
             self._leaves[prefix] = rows
@@ -148,9 +149,10 @@ class _Mover:
             self.put[prefix] = node
         return node
 
-    def _drop(self, prefix: str) -> None:
+    def _drop(self, prefix: str, *, existed: bool) -> None:
         self.put.pop(prefix, None)
-        self.dropped.add(prefix)
+        if existed:
+            self.dropped.add(prefix)
 
     def _rows(self, prefix: str, node: TrieNode | None) -> Sequence[TrieRow]:
         if node is None:

@@ -1,4 +1,5 @@
-"""Making proofs: the corpus trie with its digests kept, so that many proofs of one corpus hash its rows once.
+"""Making proofs: the corpus trie with its digests kept, so that many proofs of one corpus hash its rows once; and from
+the nodes and rows that a store keeps, so that one proof reads one path.
 
 1. `Trie` is a value: the rows it was made of in key order, and the digest of every prefix that is a node.
 2. Its root is `trie_root` of the same rows, and its proofs are the only ones that verify under that root.
@@ -11,8 +12,10 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from steadlith_core.errors import ProofError, StoreCorrupt
 from steadlith_core.records import IDENTITY_SCHEMA
 from steadlith_core.state.auditpath import audit_path
+from steadlith_core.state.moving import DIGITS
 from steadlith_core.state.proofbytes import ChunkPart, Corpus, Inner, Kind, Proof, pack
 from steadlith_core.state.roots import corpus_root
 from steadlith_core.state.tree import distance, document_root, leaves, metadata_hash
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from steadlith_core.digest import Digest
+    from steadlith_core.state.moving import Nodes
     from steadlith_core.state.tree import Topology
     from steadlith_core.state.trie import Row
 
@@ -87,14 +91,7 @@ class Trie:
 
         `ValueError` when there is no such chunk, and when what is given is not the document that is here.
         """
-        path = audit_path(tuple(leaves(chunk_hashes, topology)), index)
-        made, held = document_root(chunk_hashes, metadata, topology), self.document_root(key)
-        if made != held:
-            message = f"chunks and metadata have the document root {made}, the corpus has {held} for {key}"
-            raise ValueError(message)
-        parent, embed = topology[index] if topology else (-1, True)
-        back = distance(index, parent)
-        chunk = ChunkPart(index, len(chunk_hashes), back, embed, metadata_hash(metadata), path)
+        chunk = _chunk_part(chunk_hashes, metadata, index, topology, key, self.document_root(key))
         return pack(replace(self._proof(key), kind=Kind.CHUNK, chunk=chunk))
 
     def _proof(self, key: Digest) -> Proof:
@@ -103,15 +100,89 @@ class Trie:
         node = self._top
         while node.children:
             own = nibble(key, len(path))
-            path.append(_inner(node, own))
+            path.append(_off_the_way([(number, child.digest) for number, child in node.children], own))
             below = dict(node.children).get(own)
             if below is None:
                 return Proof(Kind.ABSENCE, corpus, key, None, tuple(path), None)
             node = below
-        held = self._rows[node.start : node.stop]
-        others = tuple(row for row in held if row[0] != key)
-        kind = Kind.ABSENCE if len(others) == len(held) else Kind.DOCUMENT
-        return Proof(kind, corpus, key, None, tuple(path), others)
+        return _ends(corpus, key, path, self._rows[node.start : node.stop])
+
+
+class StoredTrie:
+    """The corpus trie as a store keeps it; each proof reads the nodes of one path and the rows of one leaf.
+
+    What is read is believed: whoever makes a proof verifies it under the head's root before giving it away.
+    """
+
+    __slots__ = ("_normalizer_id", "_trie")
+
+    def __init__(self, trie: Nodes, *, normalizer_id: str = NORMALIZER_ID) -> None:
+        self._trie = trie
+        self._normalizer_id = normalizer_id
+
+    def prove(self, key: Digest) -> bytes:
+        """As `Trie.prove`. `StoreCorrupt` where what is kept cannot be a trie."""
+        return pack(self._proof(key)[0])
+
+    def prove_chunk(
+        self,
+        key: Digest,
+        chunk_hashes: Sequence[Digest],
+        metadata: Mapping[str, str],
+        index: int,
+        topology: Topology = (),
+    ) -> bytes:
+        """As `Trie.prove_chunk`."""
+        proof, held = self._proof(key)
+        chunk = _chunk_part(chunk_hashes, metadata, index, topology, key, held)
+        return pack(replace(proof, kind=Kind.CHUNK, chunk=chunk))
+
+    def _proof(self, key: Digest) -> tuple[Proof, Digest | None]:
+        """The proof about `key`, and its document's root."""
+        digits, prefix = key.hex(), ""
+        node = self._trie.nodes([""]).get("")
+        corpus = Corpus(IDENTITY_SCHEMA, self._normalizer_id, node.count if node else 0)
+        path: list[Inner] = []
+        try:
+            while node is not None and node.count > LEAF_CAPACITY:
+                own = digits[len(path)]
+                below = self._trie.nodes([prefix + digit for digit in DIGITS])
+                here = [(int(name[-1], 16), below[name].digest) for name in sorted(below)]
+                path.append(_off_the_way(here, int(own, 16)))
+                prefix += own
+                node = below.get(prefix)
+            if node is None and path:
+                return Proof(Kind.ABSENCE, corpus, key, None, tuple(path), None), None
+            rows = [(row.key, row.root) for row in self._trie.rows(prefix)] if node else []
+            return _ends(corpus, key, path, rows), dict(rows).get(key)
+        except ProofError as error:
+            message = f"the nodes of the corpus trie do not belong together ({error}); run `steadlith verify`"
+            raise StoreCorrupt(message) from error
+
+
+def _ends(corpus: Corpus, key: Digest, path: Sequence[Inner], rows: Sequence[Row]) -> Proof:
+    """The proof of a way that ends in a leaf of these rows."""
+    others = tuple(row for row in rows if row[0] != key)
+    kind = Kind.ABSENCE if len(others) == len(rows) else Kind.DOCUMENT
+    return Proof(kind, corpus, key, None, tuple(path), others)
+
+
+def _chunk_part(
+    chunk_hashes: Sequence[Digest],
+    metadata: Mapping[str, str],
+    index: int,
+    topology: Topology,
+    key: Digest,
+    held: Digest | None,
+) -> ChunkPart:
+    """Where a chunk stands in the document `key`, which the corpus has with the root `held`."""
+    path = audit_path(tuple(leaves(chunk_hashes, topology)), index)
+    made = document_root(chunk_hashes, metadata, topology)
+    if made != held:
+        message = f"chunks and metadata have the document root {made}, the corpus has {held} for {key}"
+        raise ValueError(message)
+    parent, embed = topology[index] if topology else (-1, True)
+    return ChunkPart(index, len(chunk_hashes), distance(index, parent), embed, metadata_hash(metadata), path)
 
 
 def _node(rows: Sequence[Row], start: int, stop: int, depth: int) -> _Node:
@@ -121,10 +192,11 @@ def _node(rows: Sequence[Row], start: int, stop: int, depth: int) -> _Node:
     return _Node(start, stop, node_digest((own, child.digest) for own, child in below), below)
 
 
-def _inner(node: _Node, own: int) -> Inner:
+def _off_the_way(below: Sequence[tuple[int, Digest]], own: int) -> Inner:
+    """The inner node of these children, for a way that goes on to `own`."""
     return Inner(
-        bitmap=sum(1 << number for number, _ in node.children),
-        siblings=tuple(child.digest for number, child in node.children if number != own),
+        bitmap=sum(1 << number for number, _ in below),
+        siblings=tuple(digest for number, digest in below if number != own),
     )
 
 

@@ -5,9 +5,12 @@ import inspect
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
+import tracemalloc
 import unicodedata
 from pathlib import Path
 
@@ -18,7 +21,7 @@ from steadlith_adapters.sources.filesystem import FACTORY, formats, reading
 from steadlith_adapters.stores.sqlite import FACTORY as STORE
 from steadlith_conformance.sources import SourceSuite
 from steadlith_core.errors import ConfigError, DocumentError, SourceError
-from steadlith_core.records import FindingKind, Format, gather
+from steadlith_core.records import FindingKind, Format, KnownFolder, gather
 
 
 def source(root, private=(), **settings):
@@ -55,6 +58,10 @@ class TestFilesystem(SourceSuite):
             return source(tmp_path)
 
         return make
+
+    @pytest.fixture
+    def put(self, tmp_path):
+        return lambda documents: [put(tmp_path, path, data=data) for path, data in documents.items()]
 
     @pytest.fixture
     def remove(self, tmp_path):
@@ -225,6 +232,13 @@ class TestLinks:
         for path in ("docs/key.md", "docs/config", "secret/key.md"):
             assert refused(origin, path) == FindingKind.VANISHED
 
+    def test_a_link_to_a_file_over_the_limit_is_unread_not_gone(self, tmp_path):
+        put(tmp_path, "z/large.md", data=b"123456")
+        (tmp_path / "link.md").symlink_to("z/large.md")
+        listing = gather(source(tmp_path, max_file_bytes=5).list())
+        assert kinds(listing) == [("link.md", FindingKind.TOO_LARGE), ("z/large.md", FindingKind.TOO_LARGE)]
+        assert listing.unread == ("link.md", "z/large.md")
+
     def test_loops_and_links_to_nothing_end(self, tmp_path):
         put(tmp_path, "a.md", "deep/b.md")
         (tmp_path / "deep" / "up").symlink_to("..")
@@ -321,6 +335,220 @@ class TestOddities:
             assert len(gather(origin.list()).entries) == 1
         finally:
             sys.setrecursionlimit(usual)
+
+
+def learned(origin):
+    return {
+        part.folder: KnownFolder(part.rules, {e.path[len(part.folder) :]: e.stamp.identity for e in part.entries})
+        for part in origin.list()
+    }
+
+
+def looked_at_again(origin, known):
+    """The documents that a listing with `known` gives as entries, and those it gives as unchanged."""
+    parts = list(origin.list(known.get))
+    same = sorted(part.folder + name for part in parts for name in part.same)
+    return paths(gather(parts)), same
+
+
+class TestKnown:
+    def test_unchanged_documents_are_not_matched_against_any_rule(self, tmp_path, monkeypatch):
+        put(tmp_path, "a.md", "deep/b.md")
+        origin = source(tmp_path)
+        known = learned(origin)
+        put(tmp_path, "deep/new.md")
+        asked = []
+        honest = origin._scope.admits
+        monkeypatch.setattr(origin._scope, "admits", lambda folder, name: asked.append(name) or honest(folder, name))
+        assert looked_at_again(origin, known) == (["deep/new.md"], ["a.md", "deep/b.md"])
+        assert asked == ["new.md"]
+        put(tmp_path, "a.md", data=b"other size")
+        assert looked_at_again(origin, known)[0] == ["a.md", "deep/new.md"]
+        assert asked == ["new.md"] * 2
+
+    def test_identity_and_time_are_those_of_the_file(self, tmp_path):
+        put(tmp_path, "a.md")
+        os.utime(tmp_path / "a.md", ns=(1, 2**62))
+        status = (tmp_path / "a.md").stat()
+        [entry] = gather(source(tmp_path).list()).entries
+        numbers = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        assert entry.stamp.identity == struct.pack("<QQQqq", *numbers)
+        assert entry.stamp.changed_at == 2**62
+
+    @pytest.mark.parametrize(
+        "edit",
+        [
+            lambda path: path.write_bytes(b"other size"),
+            lambda path: os.utime(path, ns=(5, 5)),
+            lambda path: path.rename(path.with_name("x")) and put(path.parent, path.name),
+            lambda path: path.chmod(0o640),
+        ],
+    )
+    def test_any_change_of_a_file_makes_it_an_entry(self, tmp_path, edit):
+        put(tmp_path, "a.md", "b.md")
+        origin = source(tmp_path, include=["*.md"])
+        known = learned(origin)
+        time.sleep(0.02)  # the file system's clock ticks
+        edit(tmp_path / "a.md")
+        assert looked_at_again(origin, known) == (["a.md"], ["b.md"])
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"exclude": ["x"]},
+            {"include": ["*"]},
+            {"formats": {".md": "text"}},
+            {"hidden": True},
+            {"max_file_bytes": 9},
+            {"gitignore": False},
+        ],
+    )
+    def test_another_setting_brings_everything_back(self, tmp_path, settings):
+        put(tmp_path, "a.md", "deep/b.md")
+        known = learned(source(tmp_path))
+        assert looked_at_again(source(tmp_path, **settings), known) == (["a.md", "deep/b.md"], [])
+
+    def test_a_rule_that_decides_nothing_else_leaves_other_folders_alone(self, tmp_path):
+        put(tmp_path, "a.md", "deep/b.md", "deep/c.txt", "deep/er/d.md", "other/e.md")
+        origin = source(tmp_path)
+        known = learned(origin)
+        put(tmp_path, "deep/.gitignore", data=b"*.txt\n")
+        assert looked_at_again(origin, known) == (["deep/b.md", "deep/er/d.md"], ["a.md", "other/e.md"])
+        known = learned(origin)
+        put(tmp_path, "deep/.gitignore", data=b"# the same\n*.txt\n\n")
+        assert looked_at_again(origin, known)[0] == []
+
+    def test_an_ignore_file_above_the_source_and_a_file_of_ours_are_rules_too(self, tmp_path):
+        put(tmp_path, "docs/a.md", "docs/b.md")
+        (tmp_path / ".git").mkdir()
+        known = learned(source(tmp_path, path="docs"))
+        private = [tmp_path / "docs" / "b.md"]
+        assert looked_at_again(source(tmp_path, path="docs", private=private), known) == (["a.md"], [])
+        put(tmp_path, ".gitignore", data=b"b.md\n")
+        assert looked_at_again(source(tmp_path, path="docs"), known) == (["a.md"], [])
+
+    def test_what_became_something_else_is_what_it_became(self, tmp_path):
+        put(tmp_path, "a.md", "b.md", "c.md", "d.md", "e.md", "out/x.md", "in.txt")
+        origin = source(tmp_path, path=".", exclude=["out/"], include=["*.md"], max_file_bytes=5)
+        known = learned(origin)
+        for name in ("a.md", "b.md", "c.md"):
+            (tmp_path / name).unlink()
+        os.mkfifo(tmp_path / "a.md")
+        (tmp_path / "b.md").mkdir()
+        put(tmp_path, "b.md/inside.md")
+        (tmp_path / "c.md").symlink_to("in.txt")
+        put(tmp_path, "d.md", data=b"far too large")
+        parts = list(origin.list(known.get))
+        listing = gather(parts)
+        assert paths(listing) == ["b.md/inside.md", "c.md"]
+        assert [name for part in parts for name in part.same] == ["e.md"]
+        assert kinds(listing) == [("a.md", FindingKind.NOT_A_FILE), ("d.md", FindingKind.TOO_LARGE)]
+        assert listing.unread == ("d.md",)
+
+    def test_a_link_changes_with_itself_and_with_its_target(self, tmp_path):
+        put(tmp_path, "one.txt", "two.txt")
+        (tmp_path / "link.md").symlink_to("one.txt")
+        origin = source(tmp_path, include=["*.md"])
+        known = learned(origin)
+        assert looked_at_again(origin, known) == ([], ["link.md"])
+        [stamp] = [entry.stamp for entry in gather(origin.list()).entries]
+        assert origin.stamp("link.md") == stamp
+        put(tmp_path, "one.txt", data=b"other size")
+        assert looked_at_again(origin, known) == (["link.md"], [])
+        known = learned(origin)
+        (tmp_path / "link.md").unlink()
+        (tmp_path / "link.md").symlink_to("two.txt")
+        assert looked_at_again(origin, known) == (["link.md"], [])
+
+    def test_a_twin_of_an_unchanged_document_is_told(self, tmp_path):
+        put(tmp_path, "caf\u00e9.md", "e\u0301.md", "b.md")
+        origin = source(tmp_path)
+        known = learned(origin)
+        assert looked_at_again(origin, known) == ([], ["b.md", "caf\u00e9.md", "\u00e9.md"])
+        put(tmp_path, "cafe\u0301.md")
+        listing = gather(origin.list(known.get))
+        assert kinds(listing) == [("caf\u00e9.md", FindingKind.NAME_CONFLICT)]
+        assert "caf\u00e9.md" in listing.unread
+        assert looked_at_again(origin, known) == ([], ["b.md", "\u00e9.md"])
+
+    def test_unchanged_names_that_differ_by_case_are_told_again(self, tmp_path):
+        put(tmp_path, "Readme.md", "README.md", "A/x.md", "a/deep/y.md", "A/deep/Y.md", "a/z.md")
+        origin = source(tmp_path)
+        known = learned(origin)
+        first, again = gather(origin.list()), gather(origin.list(known.get))
+        assert again.entries == ()
+        assert again.findings == first.findings
+        assert [place for place, _ in kinds(first)] == ["A/deep/Y.md", "README.md", "Readme.md", "a/deep/y.md"]
+
+    def test_folders_come_down_in_the_order_of_names(self, tmp_path):
+        put(tmp_path, "b/x.md", "a/z/y.md", "a/y.md", "c.md", "a/b/c/d.md")
+        assert [part.folder for part in source(tmp_path).list()] == ["", "a/", "a/b/c/", "a/z/", "b/"]
+
+    def test_a_listing_holds_one_folder_in_memory(self, tmp_path):
+        for folder in range(20):
+            put(tmp_path, *(f"{folder}/{number}.md" for number in range(100)))
+        known = learned(source(tmp_path))
+        tracemalloc.start()
+        try:
+            for _ in source(tmp_path).list(known.get):
+                pass
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < 100_000  # all 2,000 documents at once take 700,000
+
+    def test_a_link_does_not_wait_for_the_folder_of_its_target(self, tmp_path):
+        put(tmp_path, "z/target.md", "z/large.md", "z/.hidden.md", data=b"123456")
+        put(tmp_path, "y/.gitignore", data=b"ignored.md\n")
+        put(tmp_path, "y/ignored.md", "y/fine.md")
+        for name in ("z/target.md", "z/.hidden.md", "y/ignored.md", "y/fine.md", "y/no.md"):
+            (tmp_path / ("a-" + name.replace("/", "-"))).symlink_to(name)
+        listing = gather(source(tmp_path).list())
+        assert paths(listing) == ["y/fine.md", "z/large.md", "z/target.md"]
+        assert (listing.findings, listing.unread) == ((), ())
+
+
+class TestLeftOut:
+    def test_what_the_rules_leave_out_is_told_from_what_is_not_there(self, tmp_path):
+        put(tmp_path, "a.md", "drafts/deep/b.md", ".env", "pic.png", "deep/c.tmp", "deep/cafe\u0301.tmp", "index.db")
+        put(tmp_path, "deep/.gitignore", data=b"*.tmp\n")
+        put(tmp_path, "out/x.md")
+        (tmp_path / "link.md").symlink_to("drafts/deep/b.md")
+        (tmp_path / "dangling.tmp").symlink_to("nothing")
+        origin = source(tmp_path, exclude=["drafts/", "out", "dangling*"], private=[tmp_path / "index.db"])
+        left_out = ["drafts/deep/b.md", ".env", "pic.png", "deep/c.tmp", "deep/caf\u00e9.tmp", "index.db", "out/x.md"]
+        for _ in range(2):
+            for path in (*left_out, "link.md", "dangling.tmp"):
+                assert origin.leaves_out(path), path
+            for path in (
+                "a.md",
+                "drafts",
+                "drafts/no.md",
+                "drafts/deep",
+                "no/x.md",
+                "deep/no.tmp",
+                "../x",
+                "a.md/b",
+                "",
+            ):
+                assert not origin.leaves_out(path), path
+            gather(origin.list())
+
+    def test_a_folder_is_not_left_out_for_not_being_a_document(self, tmp_path):
+        put(tmp_path, "deep/a.md", "b.txt")
+        origin = source(tmp_path, include=["*.md"])
+        assert origin.leaves_out("b.txt")
+        assert not origin.leaves_out("deep")
+
+    def test_another_folder_at_the_same_place_is_told(self, tmp_path):
+        put(tmp_path, "docs/a.md")
+        origin = source(tmp_path, path="docs")
+        before = origin.place()
+        (tmp_path / "docs").rename(tmp_path / "old")
+        assert origin.place() is None
+        put(tmp_path, "docs/a.md")
+        assert origin.place() not in (None, before)
+        assert before == struct.pack("<QQ", (tmp_path / "old").stat().st_dev, (tmp_path / "old").stat().st_ino)
 
 
 class TestFaults:

@@ -10,7 +10,7 @@ import sys
 import apsw
 
 from steadlith_adapters.stores.sqlite import FACTORY
-from steadlith_conformance.samples import after, doc, generation, pieces, stage
+from steadlith_conformance.samples import doc, pieces, stage
 
 
 def die():
@@ -46,12 +46,11 @@ def main(folder, moment):
     head = store.head()
     number = head.generation + 1
     changes = {doc("a.md"): pieces(f"text of generation {number}", "kept"), doc(f"{number}.md"): pieces("more", "kept")}
-    counts = after(store.snapshot(), changes)
     write = store.begin(head)
-    stage(write, changes)
+    given = stage(write, store.snapshot(), changes)
     if moment == "staged":
         die()
-    write.commit(generation(head, *counts))
+    write.commit(given)
     store.close()
     del vfs
 

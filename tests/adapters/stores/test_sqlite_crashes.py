@@ -10,7 +10,7 @@ import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY
 from steadlith_adapters.stores.sqlite.session import Session
-from steadlith_conformance.samples import doc, generation, pieces, stage, write
+from steadlith_conformance.samples import doc, pieces, stage, write
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StoreCorrupt
 
 WRITER = Path(__file__).with_name("sqlite_writer.py")
@@ -81,8 +81,7 @@ def staged(tmp_path):
     store = open_store(tmp_path)
     head = write(store, {doc("a.md"): pieces("one")})
     transaction = store.begin(head)
-    stage(transaction, {doc("b.md"): pieces("two")})
-    yield store, transaction, generation(head, 2, 2)
+    yield store, transaction, stage(transaction, store.snapshot(), {doc("b.md"): pieces("two")})
     store.close()
 
 
@@ -133,7 +132,7 @@ def test_a_full_disk_is_a_typed_error_and_leaves_the_old_generation(tmp_path):
     pages = transaction._session.value("PRAGMA page_count")
     transaction._session.run(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(AdapterError, match="the disk is full"):
-        stage(transaction, {doc("b.md"): pieces(*(f"{n} " + "long " * 5000 for n in range(20)))})
+        stage(transaction, store.snapshot(), {doc("b.md"): pieces(*(f"{n} " + "long " * 5000 for n in range(20)))})
     assert store.head() == head
     assert list(store.snapshot().problems(full=True)) == []
     store.close()

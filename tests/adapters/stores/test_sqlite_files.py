@@ -98,7 +98,7 @@ def test_two_readers_beside_a_writer(index):
     readers = [open_store(index.parent, readonly=True).snapshot() for _ in range(2)]
     writer = open_store(index.parent)
     transaction = writer.begin(writer.head())
-    stage(transaction, {doc("c.md"): pieces("four")})
+    stage(transaction, writer.snapshot(), {doc("c.md"): pieces("four")})
     for reader in readers:
         assert len(reader.dense(SPACE, vector("q"), 9)) == 3
     transaction.abort()

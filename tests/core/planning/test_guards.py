@@ -1,4 +1,15 @@
+from dataclasses import replace
+from decimal import Decimal
+
 import pytest
+
+from steadlith_core.planning import guards
+from steadlith_core.planning.cost import Price
+from steadlith_core.planning.guards import Limits, Unreadable
+from steadlith_core.planning.make import make_plan
+from steadlith_core.planning.overrides import OVERRIDES
+from steadlith_core.planning.plan import Drift, Repair
+from steadlith_core.records import DriftKind, Finding, FindingKind
 
 
 def many(build, count, folder=""):
@@ -49,3 +60,140 @@ def test_many_chunks_deleted_without_replacement_stop(build):
     before = [build.wanted("a.md", [f"t{i}" for i in range(200)]), build.wanted("b.md", ["x"])]
     after = [build.wanted("a.md", [f"t{i}" for i in range(100)]), build.wanted("b.md", ["x"])]
     assert tripped(build, before, after) == ["deleted_chunks"]
+
+
+# --------------------------------------------------------------------------------------- limits and overrides
+
+
+def test_the_defaults_are_pinned():
+    assert Limits() == Limits(
+        removed_documents=5,
+        removed_documents_percent=10,
+        deleted_chunks=50,
+        deleted_chunks_percent=20,
+        max_steps=1_000_000,
+        paid_tokens=None,
+        paid_amount=None,
+        unreadable=Unreadable.REPORT,
+    )
+    assert guards.LEAST_FOLDER == 10
+
+
+def test_the_overrides_are_pinned():
+    assert list(OVERRIDES) == [
+        *("--allow-removals", "--allow-empty", "--allow-replaced-root", "--allow-model-change", "--allow-cost"),
+        *("--allow-large-plan", "--allow-unreadable", "--allow-rebuild"),
+    ]
+
+
+def judged(build, world, **limits):
+    terms = build.terms(limits=Limits(**limits), **PRICED)
+    found = make_plan(world, terms).plan.tripped
+    assert all(guard.override in OVERRIDES for guard in found)
+    return {guard.guard: (guard.message, guard.override) for guard in found}
+
+
+PRICED = {"price": Price(Decimal(1000), "USD", None)}
+
+
+# --------------------------------------------------------------------------------------------- new guards
+
+
+def test_a_replaced_root_stops_when_documents_would_go_with_it(build):
+    documents = many(build, 100)
+    world = replace(build.world(documents, documents[1:]), replaced=frozenset({"docs"}))
+    message, flag = judged(build, world)["replaced_root"]
+    assert "source 'docs' is another one than at the last apply" in message
+    assert "1 of its documents would be removed" in message
+    assert flag == "--allow-replaced-root"
+    assert judged(build, replace(world, replaced=frozenset({"more"}))) == {}
+
+
+def test_a_replaced_root_alone_and_a_rename_under_it_pass(build):
+    documents = many(build, 100)
+    renamed = [*documents[1:], build.wanted("renamed.md", ["text 0"])]
+    for after in (documents, [*documents, build.wanted("new.md", ["x"])], renamed):
+        assert judged(build, replace(build.world(documents, after), replaced=frozenset({"docs"}))) == {}
+
+
+@pytest.mark.parametrize(("limit", "stops"), [(9, True), (10, False)])
+def test_a_plan_of_too_many_steps_stops(build, limit, stops):
+    found = judged(build, build.world([], many(build, 10)), max_steps=limit)
+    assert ("plan_too_large" in found) is stops
+    if stops:
+        assert found["plan_too_large"][1] == "--allow-large-plan"
+        assert "10 steps" in found["plan_too_large"][0]
+
+
+def test_the_budget_in_tokens_and_in_money(build):
+    world = build.world([], many(build, 10))  # 30 tokens, 0.03 USD
+    assert judged(build, world, paid_tokens=30, paid_amount=Decimal("0.03")) == {}
+    message, flag = judged(build, world, paid_tokens=29)["budget"]
+    assert (message, flag) == ("about 30 tokens would be embedded (the budget is 29)", "--allow-cost")
+    message, flag = judged(build, world, paid_amount=Decimal("0.029"))["budget"]
+    assert (message, flag) == ("about 0.030000 USD would be paid (the budget is 0.029)", "--allow-cost")
+
+
+def test_unknown_money_trips_no_budget(build):
+    terms = build.terms(price=None, limits=Limits(paid_amount=Decimal(0)))
+    assert make_plan(build.world([], many(build, 10)), terms).plan.tripped == ()
+
+
+@pytest.mark.parametrize("kind", FindingKind)
+def test_what_was_left_unread_stops_under_refuse_alone(build, kind):
+    documents = many(build, 3)
+    world = build.world(documents, documents, findings=[Finding("docs:x.md", kind, "why")])
+    assert judged(build, world) == {}
+    found = judged(build, world, unreadable=Unreadable.REFUSE)
+    if kind is FindingKind.UNSPLITTABLE:
+        assert found == {}
+    else:
+        assert found["unreadable"][1] == "--allow-unreadable"
+        assert f"first: docs:x.md: {kind}" in found["unreadable"][0]
+
+
+def test_a_long_chunk_of_a_document_that_is_embedded_is_not_unread(build):
+    after = [build.wanted("a:1.md", "ab")]
+    found = Finding("docs:a:1.md:7", FindingKind.INPUT_TOO_LONG, "about 9 tokens")
+    world = build.world([], after, findings=[found])
+    assert judged(build, world, unreadable=Unreadable.REFUSE) == {}
+
+
+def test_building_the_index_anew_stops(build):
+    documents = many(build, 3)
+    drift = Drift("index.sqlite3", DriftKind.INDEX_DAMAGED, "is no database", Repair.REBUILD)
+    world = replace(build.world([], documents), drift=(drift,))
+    message, flag = judged(build, world)["rebuild"]
+    assert "index.sqlite3: index_damaged" in message
+    assert flag == "--allow-rebuild"
+    assert judged(build, replace(world, drift=(replace(drift, repair=Repair.STEPS),))) == {}
+
+
+def test_what_the_settings_leave_out_counts_and_is_told_apart(build):
+    rest = many(build, 20)
+    before = [*rest, *many(build, 10, "a/"), *many(build, 4, "b/")]
+    world = build.world(before, rest)
+    out = replace(world, left_out=frozenset(id_ for id_ in world.vanished if id_.path.startswith("a/")))
+    found = judged(build, out)
+    ending = "10 of them because include, exclude or ignore rules leave them out now"
+    assert found["removed_documents"][0].startswith("14 of 34 documents would be removed")
+    assert found["removed_documents"][0].endswith(ending)
+    assert found["removed_folder"][0].endswith(ending)
+    assert {str(step.reason) for change in make_plan(out, build.terms()).plan.changes for step in change.steps} == {
+        "out_of_scope",
+        "document_vanished",
+    }
+    assert "rules" not in judged(build, world)["removed_documents"][0]
+
+
+def test_an_emptied_source_says_that_the_settings_did_it(build):
+    world = build.world(many(build, 3), [])
+    assert judged(build, replace(world, left_out=world.vanished))["emptied_source"][0].endswith("leave them out now")
+
+
+def test_a_tripped_guard_changes_no_step(build):
+    world = build.world(many(build, 30), many(build, 3))
+    tight = make_plan(world, build.terms(limits=Limits(max_steps=0, removed_documents=0))).plan
+    loose = make_plan(world, build.terms(limits=Limits(removed_documents=99, deleted_chunks=99))).plan
+    assert len(tight.tripped) > len(loose.tripped)
+    assert replace(tight, tripped=()) == replace(loose, tripped=())

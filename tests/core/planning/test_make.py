@@ -311,7 +311,7 @@ def test_a_rekeyed_parent_and_a_renamed_one_need_no_vector(build):
     planned = make_plan(replace(world, available=frozenset(keys)), build.terms()).plan
     assert [type(step) for step in steps_of(planned)] == [Rekey] * 3
     assert [step.vector_key for step in steps_of(planned)] == [None, *keys]
-    assert (planned.cost.embeddings, planned.cost.cached) == (0, 2)
+    assert (planned.cost.embeddings, planned.cost.cached, planned.cost.rekeyed) == (0, 0, 2)
     renamed = build.plan([family], [build.wanted("b", ["x y", "x", "y"], tree=FAMILY)])
     assert {type(step) for step in steps_of(renamed)} == {Move}
 

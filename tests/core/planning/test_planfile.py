@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from steadlith_core.digest import hasher
 from steadlith_core.errors import PlanFileError, PlanRejected
-from steadlith_core.planning.planfile import dump, is_plan_file, load, plan_digest
+from steadlith_core.planning.layout import lay_out
+from steadlith_core.planning.planfile import document, dump, is_plan_file, load, plan_digest
 from steadlith_core.records import Finding, FindingKind
 
 
@@ -108,3 +109,39 @@ def test_no_json_value_crashes_the_reader(value):
     for text in (json.dumps(value), resealed({"kind": "steadlith-plan", "format_version": "1.0", "changes": value})):
         with pytest.raises(PlanFileError):
             load(text)
+
+
+def test_a_step_is_one_line_and_the_layout_says_nothing(planned):
+    lines = dump(planned).splitlines()
+    steps = [line for line in lines if line.startswith('    {"chunk_hash"') or '"kind": "move"' in line]
+    assert len(steps) == sum(len(change.steps) for change in planned.changes)
+    assert load(json.dumps(json.loads(dump(planned)))) == planned
+    assert json.loads(dump(planned)) == document(planned)
+
+
+@settings(deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_the_layout_is_json_of_the_same_value_with_sorted_keys(value):
+    text = lay_out(value)
+    assert text.isascii()
+    assert json.loads(text) == value
+    assert json.dumps(json.loads(text)) == json.dumps(json.loads(json.dumps(value, sort_keys=True)))
+
+
+@pytest.mark.parametrize("edits", [1, 5, 10])
+def test_twenty_edited_documents_among_13_000_chunks_make_a_small_plan(build, edits):
+    def corpus(edited):
+        rows = [[f"text {i} {j}" for j in range(26)] for i in range(500)]
+        for i in range(0, 500, 25) if edited else ():
+            rows[i][1 : 1 + 2 * edits : 2] = [f"edited {i} {j}" for j in range(edits)]
+        return [build.wanted(f"guide/chapter-{i:03}.md", row) for i, row in enumerate(rows)]
+
+    planned = build.plan(corpus(edited=False), corpus(edited=True))
+    assert planned.counts["keep"] + planned.counts["delete"] == 13_000
+    assert (planned.counts["add"], len(planned.changes)) == (20 * edits, 20)
+    assert len(json.dumps(document(planned), sort_keys=True)) < 100_000
+    assert len(dump(planned)) < 100_000

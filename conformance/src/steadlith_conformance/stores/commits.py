@@ -12,13 +12,17 @@ from steadlith_conformance.samples import (
     Piece,
     doc,
     entry_row,
+    follow,
     generation,
+    moved,
     pieces,
     stage,
+    stage_rows,
     text_row,
     vector,
     vector_row,
     version,
+    versions,
     write,
 )
 from steadlith_core.errors import LockHeld, StaleHead, UsageError
@@ -96,14 +100,14 @@ class CommitRules:
 
     def test_puts_may_come_in_any_order(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = store.head()
         part = Piece("one")
-        transaction = store.begin(head)
+        transaction = store.begin(store.head())
+        given = follow(transaction, store.snapshot(), versions({doc("a.md"): [part]}))
         transaction.put_document(version(doc("a.md"), [part]))
         transaction.put_texts([text_row(part)])
         transaction.put_entries([entry_row(part)])
         transaction.put_vectors(SPACE, [vector_row(part)])
-        transaction.commit(generation(head, 1, 1))
+        transaction.commit(given)
         assert len(store.snapshot().dense(SPACE, vector("one"), 5)) == 1
 
     def test_what_is_kept_already_is_skipped(self, make_store: MakeStore) -> None:
@@ -117,7 +121,7 @@ class CommitRules:
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         transaction = store.begin(head)
-        stage(transaction, {doc("a.md"): None, doc("b.md"): pieces("two")})
+        stage(transaction, store.snapshot(), {doc("a.md"): None, doc("b.md"): pieces("two")})
         transaction.abort()
         transaction.abort()
         reader = store.snapshot()
@@ -130,7 +134,7 @@ class CommitRules:
     def test_abort_of_the_first_write_leaves_generation_0(self, make_store: MakeStore) -> None:
         store = make_store()
         transaction = store.begin(store.head())
-        stage(transaction, {doc("a.md"): pieces("one")})
+        stage(transaction, store.snapshot(), {doc("a.md"): pieces("one")})
         transaction.abort()
         assert store.head().generation == 0
         assert make_store(readonly=True).head().generation == 0
@@ -138,21 +142,18 @@ class CommitRules:
 
     def test_abort_after_commit_is_harmless(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = store.head()
-        transaction = store.begin(head)
-        stage(transaction, {doc("a.md"): pieces("one")})
-        committed = transaction.commit(generation(head, 1, 1))
+        transaction = store.begin(store.head())
+        committed = transaction.commit(stage(transaction, store.snapshot(), {doc("a.md"): pieces("one")}))
         transaction.abort()
         assert store.head() == committed
 
     def test_a_write_is_usable_once(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = store.head()
-        transaction = store.begin(head)
-        stage(transaction, {doc("a.md"): pieces("one")})
-        transaction.commit(generation(head, 1, 1))
+        transaction = store.begin(store.head())
+        given = stage(transaction, store.snapshot(), {doc("a.md"): pieces("one")})
+        transaction.commit(given)
         with pytest.raises(UsageError):
-            transaction.commit(generation(head, 1, 1))
+            transaction.commit(given)
         with pytest.raises(UsageError):
             transaction.put_texts([])
 
@@ -169,19 +170,20 @@ class CommitRules:
     def test_of_two_open_writes_one_wins(self, make_store: MakeStore) -> None:
         left, right = make_store(), make_store()
         head = write(left, {doc("a.md"): pieces("one")})
+        reader = left.snapshot()
         winner = left.begin(head)
-        stage(winner, {doc("b.md"): pieces("two")})
+        first = stage(winner, reader, {doc("b.md"): pieces("two")})
         # A store may refuse the second write at once, or let it run until its commit.
-        loser = None
+        loser = second = None
         try:
             loser = right.begin(head)
-            stage(loser, {doc("c.md"): pieces("three")})
+            second = stage(loser, reader, {doc("c.md"): pieces("three")})
         except LockHeld:
             assert loser is None
-        winner.commit(generation(head, 2, 2))
-        if loser:
+        winner.commit(first)
+        if loser and second:
             with pytest.raises(StaleHead):
-                loser.commit(generation(head, 2, 2))
+                loser.commit(second)
         with pytest.raises(StaleHead):
             right.begin(head)
         assert [each.id.path for each in right.snapshot().documents()] == ["a.md", "b.md"]
@@ -189,14 +191,18 @@ class CommitRules:
     def test_of_racing_writers_exactly_one_wins(self, make_store: MakeStore) -> None:
         head = write(make_store(), {doc("a.md"): pieces("one")})
         stores = [make_store() for _ in range(4)]
+        every = [{doc(f"racer-{number}.md"): pieces(f"racer {number}")} for number in range(len(stores))]
+        reader = make_store().snapshot()
+        tries = [moved(reader, versions(changes)) for changes in every]
         barrier, won = threading.Barrier(len(stores)), []
 
         def race(number: int, store: Store) -> None:
             barrier.wait()
             try:
                 transaction = store.begin(head)
-                stage(transaction, {doc(f"racer-{number}.md"): pieces(f"racer {number}")})
-                transaction.commit(generation(head, 2, 2))
+                stage_rows(transaction, every[number])
+                transaction.put_nodes(tries[number].put, tries[number].dropped)
+                transaction.commit(generation(head, tries[number].after, 2))
             except (StaleHead, LockHeld):
                 return
             won.append(number)
@@ -255,7 +261,7 @@ class CommitRules:
         changes = {doc("a.md"): pieces("one", "two")}
         write(store, changes)
         with pytest.raises(StaleHead):
-            stage(store.begin(head), changes)
+            store.begin(head)
         assert len(store.snapshot().chunks(doc("a.md"))) == 2
 
     def test_an_exception_in_a_put_iterator_ends_the_write(self, make_store: MakeStore) -> None:
@@ -271,7 +277,7 @@ class CommitRules:
         with pytest.raises(RuntimeError, match="the caller's own failure"):
             transaction.put_texts(rows())
         with pytest.raises(UsageError):
-            transaction.commit(generation(head, 1, 1))
+            transaction.commit(follow(transaction, store.snapshot(), {}))
         assert store.head() == head
         assert store.snapshot().texts([Piece("two").text_hash]) == {}
         assert write(store, {doc("b.md"): pieces("two")}).generation == 2

@@ -12,14 +12,14 @@ from steadlith_conformance.samples import (
     Piece,
     doc,
     entry_row,
-    generation,
+    follow,
     pieces,
     space,
-    stage,
     text_row,
     vector,
     vector_row,
     version,
+    versions,
     write,
 )
 from steadlith_core import vectors
@@ -37,13 +37,12 @@ if TYPE_CHECKING:
 def _write_vectors(store: Store, given: Mapping[str, Vector], where: Space = SPACE, path: str = "a.md") -> Head:
     """One document whose chunks have exactly these vectors."""
     parts = [Piece(text) for text in given]
-    head = store.head()
-    transaction = store.begin(head)
+    transaction = store.begin(store.head())
     transaction.put_texts(map(text_row, parts))
     transaction.put_entries(map(entry_row, parts))
     transaction.put_vectors(where, [replace(vector_row(part, where), vector=given[part.text]) for part in parts])
     transaction.put_document(version(doc(path), parts))
-    return transaction.commit(generation(head, 1, len(parts), spaces=(where,)))
+    return transaction.commit(follow(transaction, store.snapshot(), versions({doc(path): parts}), (where,)))
 
 
 def _oracle(reader: Reader, given: Mapping[str, Vector], query: Vector, limit: int) -> list[tuple[int, float]]:
@@ -114,11 +113,10 @@ class DenseRules:
     def test_spaces_do_not_mix(self, make_store: MakeStore) -> None:
         store, other = make_store(), space(8, "another-model")
         write(store, {doc("a.md"): pieces("one", "two")}, spaces=(SPACE, other))
-        head = store.head()
-        transaction = store.begin(head)
+        transaction = store.begin(store.head())
         moved = replace(vector_row(Piece("one"), other), vector=vector("elsewhere"))
         transaction.put_vectors(other, [moved])
-        transaction.commit(generation(head, 1, 2, spaces=(SPACE, other)))
+        transaction.commit(follow(transaction, store.snapshot(), {}, (SPACE, other)))
         reader = store.snapshot()
         assert _texts(reader, [reader.dense(SPACE, vector("one"), 1)[0].entry]) == ["one"]
         assert reader.dense(SPACE, vector("one"), 1)[0].score == pytest.approx(1, abs=1e-6)
@@ -159,13 +157,11 @@ class DenseRules:
 
     def test_entries_put_without_an_occurrence_are_not_found(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = write(store, {doc("a.md"): pieces("one")})
-        transaction = store.begin(head)
-        stage(transaction, {})
+        transaction = store.begin(write(store, {doc("a.md"): pieces("one")}))
         transaction.put_texts([text_row(Piece("ready"))])
         transaction.put_entries([entry_row(Piece("ready"))])
         transaction.put_vectors(SPACE, [vector_row(Piece("ready"))])
-        transaction.commit(generation(head, 1, 1))
+        transaction.commit(follow(transaction, store.snapshot(), {}))
         reader = store.snapshot()
         assert len(reader.dense(SPACE, vector("ready"), 5)) == 1
         assert reader.lexical(["ready"], 5) == ()

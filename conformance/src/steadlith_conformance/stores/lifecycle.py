@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write
+from steadlith_conformance.samples import SPACE, doc, pieces, stage_rows, vector, write
 from steadlith_core.errors import GenerationGone, UsageError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class LifecycleRules:
         with pytest.raises(UsageError):
             reader.chunks(doc("a.md"))
         with pytest.raises(UsageError):
-            stage(transaction, {doc("b.md"): pieces("two")})
+            stage_rows(transaction, {doc("b.md"): pieces("two")})
         assert make_store().head() == head
 
     def test_a_store_opened_for_reading_refuses_to_write(self, make_store: MakeStore) -> None:

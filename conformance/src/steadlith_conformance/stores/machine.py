@@ -17,18 +17,24 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from steadlith_conformance.samples import (
     SPACE,
     Piece,
-    generation,
+    follow,
+    mend,
     source_digest,
     spans,
     stage,
+    stage_rows,
+    trie_row,
     vector,
     version,
+    versions,
 )
 from steadlith_core.records import DocumentId
+from steadlith_core.state.moving import DIGITS, build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from steadlith_conformance.samples import Changes
     from steadlith_conformance.stores.opening import MakeStore
     from steadlith_core.ports import Reader, Transaction
 
@@ -101,14 +107,24 @@ class StoreMachine(RuleBasedStateMachine):
         if id in self.now.documents:
             parts = [replace(part, shift=shift) for part in self.now.documents[id]]
             after = Model({**self.now.documents, id: parts})
-            self._perform(after, lambda to: to.respan(id, source_digest(id, parts), spans(parts)))
+            self._perform(after, {id: parts}, lambda to: to.respan(id, source_digest(id, parts), spans(parts)))
 
     @rule(id=IDS, texts=TEXTS)
     def abort(self, id: DocumentId, texts: list[str]) -> None:  # noqa: A002
         """Put a whole document, and think better of it."""
         transaction = self.store.begin(self.store.head())
-        stage(transaction, {id: [Piece(text) for text in texts]})
+        stage(transaction, self.store.snapshot(), {id: [Piece(text) for text in texts]})
         transaction.abort()
+
+    @rule(keep=st.booleans())
+    def mend(self, keep: bool) -> None:
+        """Write every document anew, believing nothing; with `keep` under the ids that its chunks have."""
+        documents = {
+            each: [part if keep else replace(part, occurrence=None) for part in parts]
+            for each, parts in self.now.documents.items()
+        }
+        mend(self.store, documents)
+        self._learn(Model(documents))
 
     @precondition(lambda self: len(self.past) > 1)
     @rule(data=st.data())
@@ -139,6 +155,7 @@ class StoreMachine(RuleBasedStateMachine):
             reader.close()
         reader = self.store.snapshot()
         _same_manifest(reader, self.now)
+        _same_trie(reader, self.now)
         _same_arms(reader, self.now)
         reader.close()
 
@@ -154,13 +171,20 @@ class StoreMachine(RuleBasedStateMachine):
                 del documents[id]
             else:
                 documents[id] = parts
-        self._perform(Model(documents), lambda to: stage(to, changes))
+        self._perform(Model(documents), changes, lambda to: stage_rows(to, changes))
 
-    def _perform(self, after: Model, put: Callable[[Transaction], None]) -> None:
-        head = self.store.head()
-        transaction = self.store.begin(head)
+    def _perform(self, after: Model, changes: Changes, put: Callable[[Transaction], None]) -> None:
+        reader = self.store.snapshot()
+        transaction = self.store.begin(reader.head)
         put(transaction)
-        transaction.commit(generation(head, *after.counts()))
+        given = follow(transaction, reader, versions(changes))
+        reader.close()
+        assert (given.documents, given.chunks) == after.counts()
+        transaction.commit(given)
+        self._learn(after)
+
+    def _learn(self, after: Model) -> None:
+        """Take what was committed for the head's model, with the ids that new occurrences were given."""
         reader = self.store.snapshot()
         for id, parts in after.documents.items():  # noqa: A001
             after.documents[id] = self._named(reader, id, parts)
@@ -191,6 +215,14 @@ def _same_manifest(reader: Reader, model: Model) -> None:
             (p.occurrence, p.entry_hash, p.chunk_hash, p.span, p.parent) for p in wanted[each.id].placements
         ]
         assert [c.embed for c in chunks] == [part.embed for part in model.documents[each.id]]
+
+
+def _same_trie(reader: Reader, model: Model) -> None:
+    """What moved from commit to commit is what is built from nothing."""
+    rows = sorted((trie_row(version(each, parts)) for each, parts in model.documents.items()), key=lambda row: row.key)
+    assert list(reader.rows("")) == rows
+    made = build(rows).put
+    assert reader.nodes(["", *DIGITS]) == made
 
 
 def _same_arms(reader: Reader, model: Model) -> None:

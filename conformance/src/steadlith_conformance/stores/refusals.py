@@ -12,15 +12,16 @@ from steadlith_conformance.samples import (
     Piece,
     doc,
     entry_row,
-    generation,
+    follow,
     held,
     pieces,
     space,
-    stage,
+    stage_rows,
     text_row,
     vector,
     vector_row,
     version,
+    versions,
     write,
 )
 from steadlith_core import vectors
@@ -28,24 +29,29 @@ from steadlith_core.errors import AdapterError
 from steadlith_core.records import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from steadlith_conformance.samples import Changes
     from steadlith_conformance.stores.opening import MakeStore
     from steadlith_core.ports import Store, Transaction
-    from steadlith_core.records import Generation
 
 
-def _refused(store: Store, put: Callable[[Transaction], object], given: Generation | None = None) -> None:
-    """The write is refused by an `AdapterError` at its put or at its commit, and leaves everything as it was."""
-    head = store.head()
-    before = list(store.snapshot().documents())
-    transaction = store.begin(head)
+def _refused(
+    store: Store, put: Callable[[Transaction], object], changes: Changes | None = None, /, **wrong: object
+) -> None:
+    """The write is refused by an `AdapterError` at its put or at its commit, and leaves everything as it was.
+
+    Its nodes and its generation are those that `changes` lead to, but for what is `wrong` in the generation.
+    """
+    reader = store.snapshot()
+    transaction = store.begin(reader.head)
     with pytest.raises(AdapterError):
         put(transaction)
-        transaction.commit(given or generation(head, head.documents, head.chunks))
+        given = follow(transaction, reader, versions(changes or {}))
+        transaction.commit(replace(given, **wrong))  # type: ignore[arg-type]
     transaction.abort()
-    assert store.head() == head
-    assert list(store.snapshot().documents()) == before
+    assert store.head() == reader.head
+    assert list(store.snapshot().documents()) == list(reader.documents())
 
 
 class RefusalRules:
@@ -53,22 +59,16 @@ class RefusalRules:
 
     def test_counts_that_do_not_fit_are_refused(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = write(store, {doc("a.md"): pieces("one", "two")})
+        write(store, {doc("a.md"): pieces("one", "two")})
         changes = {doc("b.md"): pieces("three")}
         for documents, chunks in ((1, 3), (2, 2), (3, 3), (2, 4)):
-            _refused(store, lambda to: stage(to, changes), generation(head, documents, chunks))
+            _refused(store, lambda to: stage_rows(to, changes), changes, documents=documents, chunks=chunks)
 
     def test_a_generation_that_does_not_follow_the_head_is_refused(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = write(store, {doc("a.md"): pieces("one")})
-        good = generation(head, 1, 1)
-        changes: Mapping[str, Generation] = {
-            "number": replace(good, number=3),
-            "parent": replace(good, parent=0),
-            "lineage": replace(good, lineage="another"),
-        }
-        for given in changes.values():
-            _refused(store, lambda to: to.put_texts([]), given)
+        write(store, {doc("a.md"): pieces("one")})
+        for column, wrong in (("number", 3), ("parent", 0), ("lineage", "another")):
+            _refused(store, lambda to: to.put_texts([]), {}, **{column: wrong})
 
     def test_an_entry_without_its_text_is_refused(self, make_store: MakeStore) -> None:
         _refused(make_store(), lambda to: to.put_entries([entry_row(Piece("never put"))]))
@@ -79,7 +79,7 @@ class RefusalRules:
     def test_a_placement_without_its_entry_is_refused(self, make_store: MakeStore) -> None:
         store = make_store()
         wanted = version(doc("a.md"), pieces("never put"))
-        _refused(store, lambda to: to.put_document(wanted), generation(store.head(), 1, 1))
+        _refused(store, lambda to: to.put_document(wanted), {wanted.id: pieces("never put")})
 
     def test_a_document_is_named_at_most_once_in_a_write(self, make_store: MakeStore) -> None:
         store = make_store()
@@ -110,20 +110,21 @@ class RefusalRules:
     def test_an_occurrence_that_never_was_is_refused(self, make_store: MakeStore) -> None:
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
-        _refused(store, lambda to: stage(to, {doc("a.md"): [Piece("one", 999)]}))
+        changes = {doc("a.md"): [Piece("one", 999)]}
+        _refused(store, lambda to: stage_rows(to, changes), changes)
 
     def test_an_occurrence_that_another_document_keeps_is_refused(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = write(store, {doc("a.md"): pieces("one")})
-        taken = held(store.snapshot(), doc("a.md"), text="one")
-        _refused(store, lambda to: stage(to, {doc("b.md"): [taken]}), generation(head, 2, 2))
+        write(store, {doc("a.md"): pieces("one")})
+        changes = {doc("b.md"): [held(store.snapshot(), doc("a.md"), text="one")]}
+        _refused(store, lambda to: stage_rows(to, changes), changes)
 
     def test_an_occurrence_placed_twice_is_refused(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = write(store, {doc("a.md"): pieces("one")})
+        write(store, {doc("a.md"): pieces("one")})
         kept = held(store.snapshot(), doc("a.md"), text="one")
-        _refused(store, lambda to: stage(to, {doc("a.md"): [kept, kept]}), generation(head, 1, 2))
-        _refused(store, lambda to: stage(to, {doc("a.md"): [kept], doc("b.md"): [kept]}), generation(head, 2, 2))
+        for changes in ({doc("a.md"): [kept, kept]}, {doc("a.md"): [kept], doc("b.md"): [kept]}):
+            _refused(store, lambda to, changes=changes: stage_rows(to, changes), changes)  # type: ignore[misc]
 
     def test_vectors_that_would_poison_a_space_are_refused(self, make_store: MakeStore) -> None:
         store = make_store()

@@ -17,9 +17,11 @@ from steadlith_conformance.stores.histories import HistoryRules
 from steadlith_conformance.stores.lexical import LexicalRules
 from steadlith_conformance.stores.lifecycle import LifecycleRules
 from steadlith_conformance.stores.machine import MachineRules
+from steadlith_conformance.stores.mends import MendRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.refusals import RefusalRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
+from steadlith_conformance.stores.tries import TrieRules
 
 if TYPE_CHECKING:
     from steadlith_conformance.stores.opening import MakeStore
@@ -34,6 +36,8 @@ class StoreSuite(
     DenseRules,
     LexicalRules,
     ParentRules,
+    TrieRules,
+    MendRules,
     MachineRules,
 ):
     """Subclass it in a test module and override `make_store`."""

@@ -9,7 +9,7 @@ from steadlith_conformance.samples import (
     SPACE,
     Piece,
     doc,
-    generation,
+    follow,
     held,
     pieces,
     source_digest,
@@ -19,6 +19,7 @@ from steadlith_conformance.samples import (
     vector,
     vector_row,
     version,
+    versions,
     write,
 )
 
@@ -91,11 +92,10 @@ class TombstoneRules:
         reader = store.snapshot()
         entries = reader.dense(SPACE, vector("q"), 5)
         moved = [held(reader, doc("old.md"), text=text) for text in ("one", "two")]
-        head = store.head()
-        transaction = store.begin(head)  # no text, no entry, no vector is put
+        transaction = store.begin(store.head())  # no text, no entry, no vector is put
         transaction.close_document(doc("old.md"))
         transaction.put_document(version(doc("new.md"), moved))
-        transaction.commit(generation(head, 1, 2))
+        transaction.commit(follow(transaction, reader, versions({doc("old.md"): None, doc("new.md"): moved})))
         reader = store.snapshot()
         assert [c.occurrence for c in reader.chunks(doc("new.md"))] == [part.occurrence for part in moved]
         assert reader.dense(SPACE, vector("q"), 5) == entries
@@ -175,10 +175,9 @@ class TombstoneRules:
         old = [held(store.snapshot(), doc("a.md"), text=text) for text in ("one", "two")]
         found = store.snapshot().dense(SPACE, vector("q"), 5)
         write(store, {doc("a.md"): pieces("three")})
-        head = store.head()
-        transaction = store.begin(head)
+        transaction = store.begin(store.head())
         transaction.put_document(version(doc("a.md"), old))
-        transaction.commit(generation(head, 1, 2))
+        transaction.commit(follow(transaction, store.snapshot(), versions({doc("a.md"): old})))
         reader = store.snapshot()
         assert [chunk.occurrence for chunk in reader.chunks(doc("a.md"))] == [part.occurrence for part in old]
         assert reader.dense(SPACE, vector("q"), 5) == found
@@ -191,11 +190,10 @@ class TombstoneRules:
         write(store, {doc("a.md"): parts})
         before = store.snapshot()
         shifted = [replace(part, shift=3) for part in parts]
-        head = store.head()
-        transaction = store.begin(head)
+        transaction = store.begin(store.head())
         digest = source_digest(doc("a.md"), shifted)
         transaction.respan(doc("a.md"), digest, spans(shifted))
-        transaction.commit(generation(head, 1, 2))
+        transaction.commit(follow(transaction, before, versions({doc("a.md"): shifted})))
         after = store.snapshot()
         assert [chunk.span for chunk in after.chunks(doc("a.md"))] == spans(shifted)
         assert [replace(c, span=spans(parts)[i]) for i, c in enumerate(after.chunks(doc("a.md")))] == list(
@@ -211,10 +209,10 @@ class TombstoneRules:
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         kept = held(store.snapshot(), doc("a.md"), text="one")
-        head = store.head()
-        transaction = store.begin(head)
-        transaction.put_document(version(doc("a.md"), [kept], {"title": "New", "team": "docs"}))
-        transaction.commit(generation(head, 1, 1))
+        transaction = store.begin(store.head())
+        made = version(doc("a.md"), [kept], {"title": "New", "team": "docs"})
+        transaction.put_document(made)
+        transaction.commit(follow(transaction, store.snapshot(), {made.id: made}))
         reader = store.snapshot()
         assert [dict(each.metadata) for each in reader.documents()] == [{"title": "New", "team": "docs"}]
         (hit,) = reader.occurrences([hit.entry for hit in reader.lexical(["one"], 5)], 100)
@@ -222,11 +220,11 @@ class TombstoneRules:
 
     def test_a_replaced_vector_is_what_is_found(self, make_store: MakeStore) -> None:
         store = make_store()
-        head = write(store, {doc("a.md"): pieces("one", "two")})
+        write(store, {doc("a.md"): pieces("one", "two")})
         row = replace(vector_row(Piece("one")), vector=vector("elsewhere"))
-        transaction = store.begin(head)
+        transaction = store.begin(store.head())
         transaction.put_vectors(SPACE, [row])
-        transaction.commit(generation(head, 1, 2))
+        transaction.commit(follow(transaction, store.snapshot(), {}))
         reader = store.snapshot()
         (best,) = reader.dense(SPACE, vector("elsewhere"), 1)
         assert [hit.text for hit in reader.occurrences([best.entry], 100)] == ["one"]
@@ -247,8 +245,6 @@ class TombstoneRules:
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         before = store.snapshot()
-        head = store.head()
-        transaction = store.begin(head)
-        stage(transaction, {})
-        assert transaction.commit(generation(head, 1, 1)).generation == 2
+        transaction = store.begin(store.head())
+        assert transaction.commit(stage(transaction, before, {})).generation == 2
         assert store.snapshot().chunks(doc("a.md")) == before.chunks(doc("a.md"))

@@ -1,7 +1,8 @@
-"""What every store refuses, said once: the arguments of an arm and the rows of a space.
+"""What every store refuses, said once: the arguments of an arm, the rows of a space, and a root without its trie.
 
 1. A bad query is the caller's doing (`UsageError`); a bad row is its maker's (`AdapterError`).
 2. A kept vector has unit length, so that distance and cosine order alike.
+3. A generation's corpus root is the one that its topmost node leads to, so the next write can move it from there.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING
 from steadlith_core import vectors
 from steadlith_core.chunking import topology
 from steadlith_core.errors import AdapterError, UsageError
+from steadlith_core.state.moving import EMPTY
+from steadlith_core.state.roots import corpus_root
 
 if TYPE_CHECKING:
     from steadlith_core.digest import Digest
-    from steadlith_core.records import Space
-    from steadlith_core.rows import DocumentVersion, VectorRow
+    from steadlith_core.records import Generation, Space
+    from steadlith_core.rows import DocumentVersion, TrieNode, VectorRow
     from steadlith_core.vectors import Vector
 
 UNIT_TOLERANCE = 1e-6
@@ -64,6 +67,19 @@ def check_parents(version: DocumentVersion) -> None:
     found = topology.problems([placement.parent for placement in version.placements])
     if found:
         message = f"{version.id}: {found[0]}"
+        raise AdapterError(message)
+
+
+def check_root(top: TrieNode | None, generation: Generation) -> None:
+    """Refuse a generation that the topmost node does not lead to; without any node the trie is empty."""
+    found = top or EMPTY
+    root = corpus_root(found.count, found.digest, normalizer_id=generation.recipe.normalizer_id)
+    if (found.count, root) != (generation.documents, generation.corpus_root):
+        message = (
+            f"the topmost node of the trie counts {found.count} documents and leads to the corpus root {root.short}, "
+            f"generation {generation.number} has {generation.documents} and {generation.corpus_root.short}; nothing "
+            "was committed: put the nodes that `state.moving.move` gives"
+        )
         raise AdapterError(message)
 
 

@@ -12,11 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.sources.filesystem.names import raw
 from steadlith_adapters.sources.filesystem.rules import Rules
 from steadlith_core.records import Format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from steadlith_core import canon
 
 MARKDOWN = "md markdown mdx mkd mdown"
 RST = "rst rest"
@@ -77,6 +80,15 @@ class Formats:
         name = _name(path)
         suffix = _suffix(name)
         return SUFFIXES.get(suffix, Format.TEXT) if suffix else NAMES.get(name, Format.TEXT)
+
+    def spelled(self) -> list[canon.Value]:
+        """All that decides, the built-in tables too, for a digest."""
+        return [
+            [[rules.spelled(), str(format_)] for rules, format_ in self.patterns],
+            [[raw(suffix), str(format_)] for suffix, format_ in self.suffixes],
+            {**SUFFIXES, **NAMES},
+            sorted(BINARY),
+        ]
 
     def _configured(self, path: str) -> Format | None:
         for rules, format_ in self.patterns:

@@ -35,3 +35,8 @@ def is_text(name: str) -> bool:
 def printable(name: str) -> str:
     """A name with the bytes that are not text escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def raw(name: str) -> bytes:
+    """The bytes of a name, or of a pattern, whether they are text or not."""
+    return name.encode("utf-8", "surrogatepass")

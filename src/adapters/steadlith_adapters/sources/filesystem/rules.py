@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.sources.filesystem.names import document_name
+from steadlith_adapters.sources.filesystem.names import document_name, raw
 from steadlith_adapters.sources.filesystem.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from steadlith_adapters.sources.filesystem.patterns import Pattern
+    from steadlith_core import canon
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,13 @@ class Rules:
             if pattern.names(path, name, folder=folder):
                 return pattern.positive
         return None
+
+    def spelled(self) -> list[canon.Value]:
+        """All that decides, for a digest."""
+        return [
+            [pattern.positive, pattern.folders_only, pattern.whole_path, raw(pattern.regex.pattern)]
+            for pattern in self.patterns
+        ]
 
     def names(self, path: str) -> bool:
         """Whether a file at `path`, or a folder above it, is what these rules are about."""

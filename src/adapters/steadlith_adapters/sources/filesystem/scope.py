@@ -6,7 +6,8 @@
    its type is not one of those that are never text (`formats.BINARY`).
 3. An excluded folder is not entered; nothing below it can come back.
 4. The root itself is never ignored: whoever names a folder means it.
-5. A folder whose `.gitignore` cannot be read is a folder that cannot be read: guessing could index a secret.
+5. Each folder says by a digest which rules its documents were chosen by: under equal rules nothing is asked again.
+6. A folder whose `.gitignore` cannot be read is a folder that cannot be read: guessing could index a secret.
 """
 
 from __future__ import annotations
@@ -18,14 +19,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.sources.filesystem.names import document_name
+from steadlith_adapters.sources.filesystem.names import document_name, is_text, raw
 from steadlith_adapters.sources.filesystem.rules import Rules
+from steadlith_core.digest import hash_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steadlith_adapters.sources.filesystem.settings import FolderSettings
     from steadlith_core.ports import FormatRule
     from steadlith_core.records import Format
 
+KEPT = 1024
+RULES_BYTES = 16
 IGNORE_FILE = ".gitignore"
 # Compared without case: on a disk that ignores case, `.GIT` is the same folder.
 PROTECTED = frozenset({".git", ".steadlith"})
@@ -46,13 +52,16 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder in scope: `path` as documents see it (empty, or ending in a slash), `names` as the disk spells it."""
+    """A folder in scope: `path` as documents see it (empty, or ending in a slash), `real` as the disk spells it.
+
+    `rules` is a digest of all that decides which names are documents here.
+    """
 
     path: str
-    names: tuple[str, ...]
     real: str
     levels: tuple[Level, ...]
     included: bool
+    rules: bytes
 
 
 class Scope:
@@ -61,12 +70,16 @@ class Scope:
     def __init__(self, settings: FolderSettings) -> None:
         self._settings = settings
         self._private = frozenset(settings.private)
+        self._rules = _rules_of(settings)
 
     def top(self) -> Folder:
         """The root. Raises `OSError` when a `.gitignore` that counts cannot be read."""
         root = self._settings.root
         levels = (*self._levels_above(root), *self._levels_at(root, ""))
-        return Folder(path="", names=(), real=root, levels=levels, included=False)
+        rules = self._rules
+        for level in levels:
+            rules = _chained(rules, level)
+        return Folder(path="", real=root, levels=levels, included=False, rules=rules)
 
     def enter(self, parent: Folder, name: str) -> Folder | None:
         """The folder `name` in `parent`; none if it is out of scope. Raises `OSError` as `top` does."""
@@ -75,13 +88,38 @@ class Scope:
         path = parent.path + document_name(name)
         verdict = self._settings.include.decide(path, folder=True)
         real = os.path.join(parent.real, name)  # noqa: PTH118 -- once a folder, in the hot loop of the walk
+        levels, rules = parent.levels, parent.rules
+        for level in self._levels_at(real, path + "/"):
+            levels, rules = (*levels, level), _chained(rules, level)
         return Folder(
             path=path + "/",
-            names=(*parent.names, name),
             real=real,
-            levels=(*parent.levels, *self._levels_at(real, path + "/")),
+            levels=levels,
             included=parent.included if verdict is None else verdict,
+            rules=rules,
         )
+
+    def lead(self, names: Sequence[str], folders: dict[str, Folder]) -> Folder | None:
+        """The folder that `names` lead to from the root, none if one of them is out of scope. Raises `OSError`."""
+        folder = folders.get("") or self.top()
+        for name in names:
+            inner = folders.get(f"{folder.path}{document_name(name)}/")
+            if inner is None or inner.real != os.path.join(folder.real, name):  # noqa: PTH118 -- as in `enter`
+                if not is_text(name):
+                    return None
+                inner = self.enter(folder, name)
+                if inner is None:
+                    return None
+                self.keep(inner, folders)
+            folder = inner
+        return folder
+
+    @staticmethod
+    def keep(folder: Folder, folders: dict[str, Folder]) -> None:
+        """Remember a folder for the next question about it, and not more of them than are asked for together."""
+        if len(folders) >= KEPT:
+            folders.clear()
+        folders[folder.path] = folder
 
     def admits(self, folder: Folder, name: str) -> bool:
         """Whether a file `name` in `folder` is a document."""
@@ -126,6 +164,25 @@ class Scope:
             if rules is not None:
                 levels.append(Level(rules, prefix=Path(root).relative_to(here).as_posix() + "/", skip=0))
         return tuple(reversed(levels))
+
+
+def _rules_of(settings: FolderSettings) -> bytes:
+    """A digest of all that is the same for every folder of a source."""
+    home = settings.root.rstrip(os.sep) + os.sep
+    return hash_fields(
+        "listing-rules",
+        settings.include.spelled(),
+        settings.exclude.spelled(),
+        settings.hidden,
+        settings.gitignore,
+        settings.formats.spelled(),
+        settings.max_file_bytes,
+        [raw(path.removeprefix(home)) for path in sorted(settings.private) if path.startswith(home)],
+    )[:RULES_BYTES]
+
+
+def _chained(rules: bytes, level: Level) -> bytes:
+    return hash_fields("listing-rules", rules, raw(level.prefix), level.skip, level.rules.spelled())[:RULES_BYTES]
 
 
 def format_rule(settings: FolderSettings) -> FormatRule:

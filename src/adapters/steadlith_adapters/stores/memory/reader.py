@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
-from steadlith_adapters.stores.memory import bm25
+from steadlith_adapters.stores.memory import bm25, checks
 from steadlith_core import vectors
 from steadlith_core.errors import GenerationGone, UsageError
-from steadlith_core.records import DriftKind
-from steadlith_core.rows import ArmHit, OccurrenceHit, Problem, RecordedChunk, RecordedDocument, TrieRow
-from steadlith_core.state.identity import text_hash
-from steadlith_core.state.trie import document_key
+from steadlith_core.rows import ArmHit, OccurrenceHit, RecordedChunk, RecordedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Head, Space
-    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode
+    from steadlith_core.rows import DocumentVersion, EntryRow, Problem, TrieNode, TrieRow
     from steadlith_core.vectors import Vector
 
 MAX_LIMIT = 1000
@@ -61,11 +58,7 @@ class MemoryReader:
 
     def rows(self, prefix: str) -> Sequence[TrieRow]:
         """See `Reader.rows`."""
-        found = (
-            TrieRow(document_key(id_), version.root, version.source_digest)
-            for id_, version in self._open().documents.items()
-        )
-        return sorted((row for row in found if row.key.hex().startswith(prefix)), key=lambda row: row.key)
+        return [row for row in self._open().trie_rows() if row.key.hex().startswith(prefix)]
 
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """See `Reader.chunks`."""
@@ -162,13 +155,7 @@ class MemoryReader:
 
     def problems(self, *, full: bool) -> Iterator[Problem]:
         """See `Reader.problems`."""
-        state = self._open()
-        chunks = sum(len(version.placements) for version in state.documents.values())
-        if (state.head.documents, state.head.chunks) != (len(state.documents), chunks):
-            yield Problem(DriftKind.COUNTS, f"the head counts {state.head.chunks} chunks, {chunks} are held")
-        for name, text in state.texts.items() if full else ():
-            if text_hash(text) != name:
-                yield Problem(DriftKind.TEXT, f"text {name.short} does not match its hash", text=name)
+        return checks.problems(self._open(), full=full)
 
     def close(self) -> None:
         """See `Reader.close`."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from steadlith_core.rows import TrieRow
 from steadlith_core.state.roots import empty_head
+from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from steadlith_core.digest import Digest
@@ -46,6 +48,13 @@ class State:
             documents=dict(self.documents),
             nodes=dict(self.nodes),
         )
+
+    def trie_rows(self) -> list[TrieRow]:
+        """The documents as the corpus trie names them, in key order."""
+        found = (
+            TrieRow(document_key(id_), version.root, version.source_digest) for id_, version in self.documents.items()
+        )
+        return sorted(found, key=lambda row: row.key)
 
     def placed(self) -> frozenset[Digest]:
         """Entries that some placement uses."""

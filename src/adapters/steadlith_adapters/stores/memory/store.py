@@ -66,7 +66,7 @@ class MemoryStore:
         message = f"generation {wanted} is not kept; the index is at generation {head.generation}"
         raise GenerationGone(message)
 
-    def begin(self, expected: Head, *, mend: bool = False) -> MemoryTransaction:  # noqa: ARG002
+    def begin(self, expected: Head, *, mend: bool = False) -> MemoryTransaction:
         """See `Store.begin`."""
         head = self._states()[-1].head
         if self._readonly:
@@ -78,7 +78,7 @@ class MemoryStore:
         if unequal and head.generation + expected.generation:
             message = f"the index is at generation {head.generation}, not at {expected.generation}; plan again"
             raise StaleHead(message)
-        write = MemoryTransaction(self._history)
+        write = MemoryTransaction(self._history, mend=mend)
         self._writes.append(write)
         return write
 

@@ -1,4 +1,7 @@
-"""A write in memory: a private copy of the head's state, swapped in at commit if the head is still the same."""
+"""A write in memory: a private copy of the head's state, swapped in at commit if the head is still the same.
+
+A write that mends replaces what it puts; everything else is derived from the documents anyway.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_space, check_vector
+from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vector
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.records import Head
 
@@ -24,10 +27,11 @@ QUANTIZATION = frozenset({"float32"})
 class MemoryTransaction:
     """Optimistic: others may write meanwhile, and the first to commit wins."""
 
-    __slots__ = ("_base", "_ended", "_history", "_next", "_state", "_touched")
+    __slots__ = ("_base", "_ended", "_history", "_mend", "_next", "_state", "_touched")
 
-    def __init__(self, history: list[State]) -> None:
+    def __init__(self, history: list[State], *, mend: bool) -> None:
         self._history = history
+        self._mend = mend
         self._base = history[-1]
         self._state = self._base.copy()
         self._next = max(self._base.used, default=0) + 1
@@ -38,7 +42,8 @@ class MemoryTransaction:
         """See `Transaction.put_texts`."""
         with self._writing() as state:
             for row in rows:
-                state.texts.setdefault(row.text_hash, row.text)
+                if self._mend or row.text_hash not in state.texts:
+                    state.texts[row.text_hash] = row.text
 
     def put_entries(self, rows: Iterable[EntryRow]) -> None:
         """See `Transaction.put_entries`."""
@@ -47,7 +52,8 @@ class MemoryTransaction:
                 if row.text_hash not in state.texts:
                     message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
                     raise AdapterError(message)
-                state.entries.setdefault(row.entry_hash, row)
+                if self._mend or row.entry_hash not in state.entries:
+                    state.entries[row.entry_hash] = row
                 state.numbers.setdefault(row.entry_hash, len(state.numbers) + 1)
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
@@ -105,7 +111,7 @@ class MemoryTransaction:
     def put_nodes(self, nodes: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:
         """See `Transaction.put_nodes`."""
         with self._writing() as state:
-            for prefix in dropped:
+            for prefix in tuple(state.nodes) if self._mend else dropped:
                 state.nodes.pop(prefix, None)
             state.nodes.update(nodes)
 
@@ -127,6 +133,7 @@ class MemoryTransaction:
                     f"{generation.lineage}, the store has {expected} of {base.lineage}; nothing was committed"
                 )
                 raise AdapterError(message)
+            check_root(state.nodes.get(""), generation)
             if self._history[-1] is not self._base:
                 message = f"the head moved from generation {base.generation} during this write; plan again"
                 raise StaleHead(message)

@@ -35,7 +35,10 @@ class SqliteStoreFactory:
 
     def set_aside(self, settings: Settings, *, root: str) -> str:
         """See `StoreFactory.set_aside`."""
-        raise NotImplementedError(_index_path(settings, root))
+        from steadlith_adapters.sqlite.aside import set_aside
+        from steadlith_adapters.stores.sqlite.schema import INDEX
+
+        return str(set_aside(INDEX, _index_path(settings, root)))
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> SqliteLock:
         """See `StoreFactory.lock`."""

@@ -57,6 +57,12 @@ def unsealed(session: Session) -> list[int]:
     return [row[0] for row in rows if packing.seal(*row[:-1]) != row[-1]]
 
 
+def is_sealed(session: Session, number: int) -> bool:
+    """Whether a generation's row is as it was committed; false if there is none."""
+    row = session.one(f"SELECT {_COLUMNS} FROM generation WHERE number = ?", number)  # noqa: S608
+    return row is not None and packing.seal(*row[:-1]) == row[-1]
+
+
 def write(session: Session, generation: Generation, next_occurrence: int) -> None:
     """Add the generation and point the head at it."""
     columns = (

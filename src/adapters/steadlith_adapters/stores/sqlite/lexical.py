@@ -24,14 +24,15 @@ LARGE = 1000
 """Chunks below which every term is scored: it costs less than asking how common it is."""
 
 
+def columns(title: str, headings: Sequence[str], body: str) -> tuple[str, str, str]:
+    """What the three columns of an entry's row are given."""
+    return index_text(title), index_text("\n".join(headings)), index_text(body)
+
+
 def add(session: Session, entry: int, title: str, headings: Sequence[str], body: str) -> None:
     """Index an entry that became live."""
     session.run(
-        "INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)",
-        entry,
-        index_text(title),
-        index_text("\n".join(headings)),
-        index_text(body),
+        "INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)", entry, *columns(title, headings, body)
     )
 
 
@@ -60,7 +61,8 @@ def _telling(session: Session, terms: Sequence[str], chunks: int) -> Sequence[st
 
 def _holders(session: Session, term: str) -> int:
     """How many entries may hold the term: a term of several tokens is no more common than its rarest one."""
-    counts = [session.one("SELECT doc FROM lexical_terms WHERE term = ?", stem) or (0,) for stem in session.stems(term)]
+    stems = session.stemmer()(term)
+    counts = [session.one("SELECT doc FROM lexical_terms WHERE term = ?", stem) or (0,) for stem in stems]
     return min((count for (count,) in counts), default=0)
 
 

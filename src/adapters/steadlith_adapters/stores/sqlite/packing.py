@@ -88,9 +88,9 @@ def seal(*fields: canon.Value) -> bytes:
     return _row_seal(canon.encode(fields))[:SEAL_SIZE]
 
 
-def vector_checksum(vector: bytes) -> bytes:
-    """Checksum of a vector as it is kept."""
-    return _vector_seal(vector)[:SEAL_SIZE]
+def vector_checksum(key: bytes, vector: bytes) -> bytes:
+    """Checksum of a vector as it is kept, and of the key it is kept for."""
+    return _vector_seal(key + vector)[:SEAL_SIZE]
 
 
 def _count(data: bytes, width: int) -> int:

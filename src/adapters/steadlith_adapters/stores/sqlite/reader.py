@@ -2,34 +2,31 @@
 
 1. The snapshot is taken when the head is read, and lasts until `close`.
 2. Documents and chunks can be read at any kept generation; the arms only at the head.
-3. Positions and spans come from the version's packed columns, in one order; a version is unpacked only if something
-   of it is answered.
+3. A version is unpacked only if something of it is answered.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
-from steadlith_adapters.stores.sqlite import checks, generations, lexical, packing, trie, vectors
+from steadlith_adapters.stores.sqlite import checks, generations, lexical, packed, trie, vectors
 from steadlith_adapters.stores.sqlite.rows import read_headings, read_metadata
-from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
 from steadlith_core.errors import GenerationGone, UsageError
 from steadlith_core.records import DocumentId
-from steadlith_core.rows import EntryRow, OccurrenceHit, RecordedChunk, RecordedDocument
+from steadlith_core.rows import EntryRow, RecordedDocument
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Row, Session
-    from steadlith_core.records import Head, Space, Span
-    from steadlith_core.rows import ArmHit, Problem, TrieNode, TrieRow
+    from steadlith_core.records import Head, Space
+    from steadlith_core.rows import ArmHit, OccurrenceHit, Problem, RecordedChunk, TrieNode, TrieRow
     from steadlith_core.vectors import Vector
 
 MAX_LIMIT = 1000
@@ -43,16 +40,6 @@ _DOCUMENT = f"""
     JOIN span s ON s.document = v.document AND s.version = v.valid_from AND {_VISIBLE.format("s")}"""  # noqa: S608
 _DOCUMENTS = f"{_DOCUMENT} ORDER BY d.source, d.path"
 _FIND = f"{_DOCUMENT} WHERE d.key IN ({{}})"
-_VERSION = f"""
-    SELECT d.source, d.path, v.metadata, s.source_digest, v.occurrences, v.leaves, v.parents, s.positions
-    FROM document d
-    JOIN document_version v ON v.document = d.document AND {_VISIBLE.format("v")}
-    JOIN span s ON s.document = v.document AND s.version = v.valid_from AND {_VISIBLE.format("s")}
-    WHERE d.document = ?2"""  # noqa: S608
-_IDENTITIES = f"""
-    SELECT o.occurrence, e.entry_hash, t.text_hash, e.context_hash IS NOT NULL
-    FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
-    WHERE {_VISIBLE.format("o")} AND o.occurrence IN ({{}})"""  # noqa: S608
 # All occurrences of an entry in the first documents that hold it; which come first there, only their versions know.
 _OCCURRENCES = f"""
     SELECT document, occurrence FROM (
@@ -60,27 +47,10 @@ _OCCURRENCES = f"""
         FROM occurrence o JOIN document d ON d.document = o.document
         WHERE {_VISIBLE.format("o")} AND o.entry = ?2)
     WHERE nth <= ?3 ORDER BY nth"""  # noqa: S608
-_ENTRY = "SELECT e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.entry = ?"
 _ENTRIES = """
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
     FROM entry e JOIN text t ON t.text = e.text WHERE e.entry_hash IN ({})"""
 _TEXTS = "SELECT text_hash, body FROM text WHERE text_hash IN ({})"
-
-
-class _Version(NamedTuple):
-    """A document as one generation shows it; the four sequences run in parallel.
-
-    `positions` leads from an occurrence to its place in them.
-    """
-
-    id: DocumentId
-    metadata: Mapping[str, str]
-    source_digest: Digest
-    occurrences: tuple[int, ...]
-    leaves: tuple[Digest, ...]
-    parents: tuple[int, ...]
-    spans: tuple[Span, ...]
-    positions: Mapping[int, int]
 
 
 class SqliteReader:
@@ -124,7 +94,9 @@ class SqliteReader:
         """See `Reader.find`."""
         session = self._live()
         rows = session.lookup(_FIND, [document_key(id_) for id_ in ids], self._generation)
-        return {document.id: document for document in (self._document(session, row) for row in rows)}
+        found = {document.id: document for document in (self._document(session, row) for row in rows)}
+        # Damage may keep a document at another one's key.
+        return {id_: found[id_] for id_ in ids if id_ in found}
 
     def nodes(self, prefixes: Sequence[str]) -> Mapping[str, TrieNode]:
         """See `Reader.nodes`."""
@@ -138,23 +110,7 @@ class SqliteReader:
         """See `Reader.chunks`."""
         session = self._live()
         row = session.one("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
-        version = self._version(session, row[0]) if row else None
-        if version is None:
-            return ()
-        identity = {
-            occurrence: (Digest(text), Digest(entry), bool(embed))
-            for occurrence, entry, text, embed in session.lookup(_IDENTITIES, version.occurrences, self._generation)
-        }
-        missing = [occurrence for occurrence in version.occurrences if occurrence not in identity]
-        if missing:
-            raise INDEX.damaged(session.path, f"occurrence {missing[0]} of {id} is missing")
-        return tuple(
-            RecordedChunk(occurrence, leaf, text, entry, span, parent, embed)
-            for occurrence, leaf, parent, span in zip(
-                version.occurrences, version.leaves, version.parents, version.spans, strict=True
-            )
-            for text, entry, embed in (identity[occurrence],)
-        )
+        return packed.chunks(session, self._generation, row[0]) if row else ()
 
     def entries(self, entry_hashes: Sequence[Digest]) -> Mapping[Digest, EntryRow]:
         """See `Reader.entries`."""
@@ -206,7 +162,7 @@ class SqliteReader:
     def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         session = self._live()
-        versions: dict[int, _Version] = {}
+        versions: dict[int, packed.Version] = {}
         hits: list[OccurrenceHit] = []
         for entry in dict.fromkeys(entries):
             enough = len(hits) + most
@@ -215,8 +171,8 @@ class SqliteReader:
                 if len(hits) >= enough:
                     break
                 if document not in versions:
-                    versions[document] = self._holder(session, document)
-                hits += self._hits(session, entry, versions[document], [occurrence for _, occurrence in group])
+                    versions[document] = packed.holder(session, self._generation, document)
+                hits += packed.hits(session, entry, versions[document], [occurrence for _, occurrence in group])
             del hits[enough:]
         return tuple(sorted(hits, key=lambda hit: (hit.id, hit.position)))
 
@@ -251,66 +207,15 @@ class SqliteReader:
     @staticmethod
     def _document(session: Session, row: Row) -> RecordedDocument:
         source, path, root, metadata, source_digest, leaves = row
+        try:
+            fields = read_metadata(metadata)
+        except ValueError:
+            # Damage: no metadata has this root, so whoever checks it finds out; and a plan to mend it can be made.
+            fields = {}
         return RecordedDocument(
             id=DocumentId(source, path),
-            root=Digest(root),
-            metadata=session.decode(read_metadata, metadata, f"metadata of {source}:{path}"),
+            root=session.decode(Digest, root, f"the root of {source}:{path}"),
+            metadata=fields,
             source_digest=Digest(source_digest),
             chunk_count=leaves // DIGEST_SIZE,
         )
-
-    def _holder(self, session: Session, document: int) -> _Version:
-        version = self._version(session, document)
-        if version is None:
-            raise INDEX.damaged(session.path, f"document {document} has occurrences and no version that holds them")
-        return version
-
-    def _hits(self, session: Session, entry: int, version: _Version, occurrences: Sequence[int]) -> list[OccurrenceHit]:
-        """The occurrences of an entry in one document, by position."""
-        row = session.one(_ENTRY, entry)
-        if row is None:
-            raise INDEX.damaged(session.path, f"entry {entry} of {version.id} is missing")
-        title, headings, body = row
-        path = session.decode(read_headings, headings, f"headings of entry {entry}")
-        misplaced = [occurrence for occurrence in occurrences if occurrence not in version.positions]
-        if misplaced:
-            raise INDEX.damaged(session.path, f"occurrence {misplaced[0]} has no place in {version.id}")
-        return [
-            OccurrenceHit(
-                entry=entry,
-                occurrence=version.occurrences[position],
-                position=position,
-                parent=version.parents[position],
-                id=version.id,
-                metadata=version.metadata,
-                source_digest=version.source_digest,
-                span=version.spans[position],
-                chunk_hash=version.leaves[position],
-                title=title,
-                headings=path,
-                text=body,
-            )
-            for position in sorted(version.positions[occurrence] for occurrence in occurrences)
-        ]
-
-    def _version(self, session: Session, document: int) -> _Version | None:
-        row = session.one(_VERSION, self._generation, document)
-        if row is None:
-            return None
-        source, path, metadata, source_digest, occurrences, leaves, parents, positions = row
-        name = f"{source}:{path}"
-        ids = session.decode(packing.unpack_ids, occurrences, f"occurrences of {name}")
-        unpack_parents = partial(packing.unpack_parents, count=len(ids))
-        version = _Version(
-            id=DocumentId(source, path),
-            metadata=session.decode(read_metadata, metadata, f"metadata of {name}"),
-            source_digest=Digest(source_digest),
-            occurrences=ids,
-            leaves=session.decode(packing.unpack_digests, leaves, f"chunk hashes of {name}"),
-            parents=session.decode(unpack_parents, parents, f"parents of {name}"),
-            spans=session.decode(packing.unpack_spans, positions, f"spans of {name}"),
-            positions={occurrence: position for position, occurrence in enumerate(ids)},
-        )
-        if not len(version.occurrences) == len(version.leaves) == len(version.spans):
-            raise INDEX.damaged(session.path, f"{name} has unequal numbers of occurrences, chunk hashes and spans")
-        return version

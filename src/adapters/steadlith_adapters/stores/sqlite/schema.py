@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import re
+
 from steadlith_adapters.sqlite.kind import FileKind
 from steadlith_core.errors import ForeignFile, LockHeld
 
@@ -26,6 +28,10 @@ INDEX = FileKind(
     no_database=ForeignFile,
     busy=LockHeld,
 )
+
+CREATE_LEXICAL = """CREATE VIRTUAL TABLE lexical USING fts5(
+    title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
+)"""
 
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
@@ -89,7 +95,7 @@ CREATE = (
         params_hash BLOB NOT NULL, dimensions INTEGER NOT NULL, quantization TEXT NOT NULL,
         vec_table TEXT NOT NULL
     ) STRICT""",
-    # what the vec0 row of (space, entry) was made from, and a checksum of its bytes; readable without the extension
+    # what the vec0 row of (space, entry) was made from, and a checksum of both; readable without the extension
     """CREATE TABLE vector(
         space INTEGER NOT NULL REFERENCES space(space), entry INTEGER NOT NULL REFERENCES entry(entry),
         vector_key BLOB NOT NULL, checksum BLOB NOT NULL,
@@ -97,11 +103,13 @@ CREATE = (
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX vector_by_key ON vector(space, vector_key)",
     # contentless: texts are kept once; contentless_delete: a row leaves without its old text being given again
-    """CREATE VIRTUAL TABLE lexical USING fts5(
-        title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
-    )""",
-    # a view of the lexical table's dictionary, without storage of its own
+    CREATE_LEXICAL,
+    # views of the lexical table's dictionary, without storage of their own: how common a term is, and where it stands
     "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
+    "CREATE VIRTUAL TABLE lexical_instances USING fts5vocab(lexical, instance)",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
+
+NAMES = frozenset(found[1] for found in (re.match(r"CREATE [A-Z ]+ (\w+)", sql) for sql in CREATE) if found)
+"""The tables and indexes that every file has."""

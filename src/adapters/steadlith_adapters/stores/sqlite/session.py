@@ -18,7 +18,7 @@ from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -65,14 +65,29 @@ class Session:
         """Rows that the last statement changed."""
         return self._connection.changes()
 
-    def stems(self, term: str) -> list[str]:
-        """A term as the lexical table's tokenizer keeps it."""
+    def stemmer(self) -> Callable[[str], Iterable[Any]]:
+        """What the lexical table's tokenizer makes of a text: its words in order, as they are kept."""
         with INDEX.translated(self.path):
             tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61"])
-            tokens = tokenizer(
-                term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
-            )
-        return [str(token) for token in tokens]
+
+        def stems(text: str) -> Iterable[Any]:
+            with INDEX.translated(self.path):
+                # Both reasons to tokenize give the same words here: neither porter nor unicode61 asks which it is.
+                return tokenizer(
+                    text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+                )
+
+        return stems
+
+    def lost_bytes(self) -> int:
+        """How much the file is shorter than its header says; 0 while a log may hold the rest, or without a file."""
+        name = self._connection.filename
+        with INDEX.translated(self.path):
+            log = Path(f"{name}-wal")
+            if not name or (log.exists() and log.stat().st_size):
+                return 0
+            promised: int = self.value("PRAGMA page_count") * self.value("PRAGMA page_size")
+            return max(0, promised - Path(name).stat().st_size)
 
     def decode(self, read: Callable[[bytes], T], data: bytes, what: str) -> T:
         """A packed column read by `read`; damage is named as `what`."""

@@ -66,6 +66,10 @@ _OPEN = f"""
 _TOUCHED_BY_OPENING = """
     INSERT OR IGNORE INTO touched
     SELECT o.entry FROM claim c CROSS JOIN occurrence o ON o.occurrence = c.occurrence AND o.valid_from = ?"""
+WRONG_LIVENESS = f"""
+    SELECT e.entry, e.entry_hash, e.live FROM entry e
+    WHERE e.live <> (e.context_hash IS NOT NULL
+                     AND EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN}))"""  # noqa: S608
 _FLIPPED = f"""
     INSERT INTO flipped
     SELECT e.entry, 1 - e.live FROM touched t CROSS JOIN entry e ON e.entry = t.entry
@@ -76,14 +80,18 @@ _FLIPPED_ROWS = """
     FROM flipped f CROSS JOIN entry e ON e.entry = f.entry JOIN text t ON t.text = e.text ORDER BY f.entry"""
 
 
-def settle(session: Session, generation: int, first_new: int) -> None:
-    """Bring occurrences and liveness in line with the open versions; ids from `first_new` on were allocated here."""
+def occurrences(session: Session, generation: int, first_new: int) -> None:
+    """Bring occurrences in line with the open versions; ids from `first_new` on were allocated here."""
     _refuse_impossible_claims(session, first_new)
     session.run(_CLOSING)
     session.run(_TOUCHED_BY_CLOSING)
     session.run(_CLOSE, generation)
     session.run(_OPEN, generation)
     session.run(_TOUCHED_BY_OPENING, generation)
+
+
+def liveness(session: Session) -> None:
+    """Make the entries that the occurrences touched live or not."""
     session.run(_FLIPPED)
     tables = vectors.find_all(session)
     for entry, live, title, headings, body in session.stream(_FLIPPED_ROWS):

@@ -74,7 +74,7 @@ class SqliteStore:
         self._readers.add(reader)
         return reader
 
-    def begin(self, expected: Head, *, mend: bool = False) -> SqliteTransaction:  # noqa: ARG002
+    def begin(self, expected: Head, *, mend: bool = False) -> SqliteTransaction:
         """See `Store.begin`."""
         self._refuse_closed()
         if self._readonly:
@@ -83,7 +83,7 @@ class SqliteStore:
         if self._write:
             message = f"{self._path}: a write is in progress; commit or abort it first"
             raise UsageError(message)
-        self._write = SqliteTransaction(self._path, expected, self._write_ended)
+        self._write = SqliteTransaction(self._path, expected, self._write_ended, mend=mend)
         return self._write
 
     def history(self) -> tuple[Generation, ...]:

@@ -3,6 +3,7 @@
 1. The head is checked inside the transaction; nobody else can move it until this one ends.
 2. A put that fails, also inside a caller's iterator, ends the whole write.
 3. When COMMIT does not answer, the head is read again before anything is said.
+4. A write that mends believes nothing that is kept: what differs there stands in `mending`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_vector
+from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vector
 from steadlith_adapters.stores.sqlite import connection, generations, settle, trie, vectors, versions
+from steadlith_adapters.stores.sqlite.mending import Mending
 from steadlith_core import canon
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError, UsageError
 
@@ -38,6 +40,7 @@ class SqliteTransaction:
         "_first_new",
         "_generation",
         "_head",
+        "_mending",
         "_next",
         "_on_end",
         "_path",
@@ -45,7 +48,7 @@ class SqliteTransaction:
         "_touched",
     )
 
-    def __init__(self, path: Path, expected: Head, on_end: Callable[[SqliteTransaction], None]) -> None:
+    def __init__(self, path: Path, expected: Head, on_end: Callable[[SqliteTransaction], None], *, mend: bool) -> None:
         self._path = path
         self._on_end = on_end
         self._ended = False
@@ -57,11 +60,12 @@ class SqliteTransaction:
             for statement in settle.STAGE:
                 self._session.run(statement)
             row = self._session.one("SELECT next_occurrence FROM head")
+            self._generation = self._head.generation + 1
+            self._mending = Mending(self._session, self._generation) if mend else None
+            self._first_new = self._next = max(row[0] if row else 1, self._mending.first_new if self._mending else 1)
         except BaseException:
             self._session.close()
             raise
-        self._first_new = self._next = row[0] if row else 1
-        self._generation = self._head.generation + 1
         self._documents = self._head.documents
         self._chunks = self._head.chunks
 
@@ -69,6 +73,9 @@ class SqliteTransaction:
         """See `Transaction.put_texts`."""
         with self._writing() as session:
             for row in rows:
+                if self._mending:
+                    self._mending.put_text(row)
+                    continue
                 session.run(
                     "INSERT INTO text(text_hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
                     row.text_hash,
@@ -83,6 +90,9 @@ class SqliteTransaction:
                 if text is None:
                     message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
                     raise AdapterError(message)
+                if self._mending:
+                    self._mending.put_entry(row, text[0])
+                    continue
                 session.run(
                     "INSERT INTO entry(entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?) "
                     "ON CONFLICT DO NOTHING",
@@ -97,6 +107,7 @@ class SqliteTransaction:
         """See `Transaction.put_vectors`."""
         with self._writing() as session:
             table: SpaceTable | None = None
+            put = vectors.renew if self._mending else vectors.put
             for row in rows:
                 check_vector(space, row)
                 entry = session.one(_FIND_ENTRY, row.entry_hash)
@@ -107,14 +118,14 @@ class SqliteTransaction:
                 if table is None:
                     table = vectors.find(session, space) or vectors.create(session, space)
                     session.load_vectors()
-                vectors.put(session, table, entry[0], entry[1], row)
+                put(session, table, entry[0], entry[1], row)
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""
         with self._writing() as session:
             self._touch(version.id)
             check_parents(version)
-            self._uncount(versions.close(session, version.id, self._generation))
+            self._close(version.id)
             ids = [self._occurrence(placement.occurrence) for placement in version.placements]
             versions.open(session, version, ids, self._generation)
             self._documents += 1
@@ -122,13 +133,11 @@ class SqliteTransaction:
 
     def close_document(self, id: DocumentId) -> None:  # noqa: A002
         """See `Transaction.close_document`."""
-        with self._writing() as session:
+        with self._writing():
             self._touch(id)
-            closed = versions.close(session, id, self._generation)
-            if closed is None:
+            if not self._close(id):
                 message = f"{id} is not in the index, so it cannot be closed"
                 raise AdapterError(message)
-            self._uncount(closed)
 
     def respan(self, id: DocumentId, source_digest: Digest, spans: Sequence[Span]) -> None:  # noqa: A002
         """See `Transaction.respan`."""
@@ -139,13 +148,21 @@ class SqliteTransaction:
     def put_nodes(self, nodes: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:
         """See `Transaction.put_nodes`."""
         with self._writing() as session:
-            trie.put(session, nodes, dropped)
+            if self._mending:
+                trie.replace(session, nodes)
+            else:
+                trie.put(session, nodes, dropped)
 
     def commit(self, generation: Generation) -> Head:
         """See `Transaction.commit`."""
         with self._writing() as session:
+            if self._mending:
+                self._documents, self._chunks = self._mending.settle(self._first_new)
             self._refuse_mismatch(generation)
-            settle.settle(session, self._generation, self._first_new)
+            check_root(trie.nodes(session, [""]).get(""), generation)
+            if not self._mending:
+                settle.occurrences(session, self._generation, self._first_new)
+                settle.liveness(session)
             generations.write(session, generation, self._next)
             committed = generations.read_head(session)
             try:
@@ -189,10 +206,16 @@ class SqliteTransaction:
             raise AdapterError(message)
         self._touched.add(id)
 
-    def _uncount(self, chunks: int | None) -> None:
-        if chunks is not None:
-            self._documents -= 1
-            self._chunks -= chunks
+    def _close(self, id: DocumentId) -> bool:  # noqa: A002
+        """Close what is open of a document; whether anything was."""
+        if self._mending:
+            return versions.end(self._session, id, self._generation)
+        chunks = versions.close(self._session, id, self._generation)
+        if chunks is None:
+            return False
+        self._documents -= 1
+        self._chunks -= chunks
+        return True
 
     def _occurrence(self, claimed: int | None) -> int:
         if claimed is None:
@@ -205,7 +228,7 @@ class SqliteTransaction:
 
     def _refuse_mismatch(self, generation: Generation) -> None:
         lineage = self._head.lineage or generation.lineage
-        # Counted along the write, from a head that was checked like this one; `problems` counts the rows.
+        # Counted along the write, from a head that was checked like this one; a write that mends counts the rows.
         expected = (self._generation, self._head.generation, lineage, self._documents, self._chunks)
         given = (
             generation.number,

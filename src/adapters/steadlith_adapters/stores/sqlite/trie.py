@@ -14,7 +14,7 @@ from steadlith_core.rows import TrieNode, TrieRow
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_adapters.stores.sqlite.session import Row, Session
 
 _NODES = "SELECT prefix, documents, digest, sources FROM trie_node WHERE prefix IN ({})"
 _ROWS = """
@@ -28,10 +28,14 @@ _PUT = "INSERT INTO trie_node VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET docu
 
 def nodes(session: Session, prefixes: Sequence[str]) -> dict[str, TrieNode]:
     """The nodes that are kept."""
-    return {
-        prefix: TrieNode(documents, Digest(digest), Digest(sources))
-        for prefix, documents, digest, sources in session.lookup(_NODES, prefixes)
-    }
+    return {row[0]: read_node(session, row) for row in session.lookup(_NODES, prefixes)}
+
+
+def read_node(session: Session, row: Row) -> TrieNode:
+    """The node that a row of (prefix, documents, digest, sources) is."""
+    prefix, documents, digest, sources = row
+    what = f"the trie node at {prefix!r}"
+    return TrieNode(documents, session.decode(Digest, digest, what), session.decode(Digest, sources, what))
 
 
 def rows(session: Session, generation: int, prefix: str) -> tuple[TrieRow, ...]:
@@ -39,8 +43,8 @@ def rows(session: Session, generation: int, prefix: str) -> tuple[TrieRow, ...]:
     digits = 2 * SIZE
     first, last = (bytes.fromhex(prefix + fill * (digits - len(prefix))) for fill in "0f")
     return tuple(
-        TrieRow(Digest(key), Digest(root), Digest(source))
-        for key, root, source in session.run(_ROWS, generation, first, last)
+        TrieRow(*(session.decode(Digest, digest, f"the row of key {row[0].hex()}") for digest in row))
+        for row in session.run(_ROWS, generation, first, last)
     )
 
 
@@ -50,3 +54,9 @@ def put(session: Session, changed: Mapping[str, TrieNode], dropped: Iterable[str
         session.run("DELETE FROM trie_node WHERE prefix = ?", prefix)
     for prefix, node in changed.items():
         session.run(_PUT, prefix, node.count, node.digest, node.sources)
+
+
+def replace(session: Session, kept: Mapping[str, TrieNode]) -> None:
+    """Keep these nodes and no other."""
+    session.run("DELETE FROM trie_node")
+    put(session, kept, ())

@@ -4,7 +4,8 @@
 2. vec0 computes in float32 and breaks ties as it likes, so candidates are taken with a margin that covers its error,
    and ordered here by (cosine, entry).
 3. `live` is flipped in the commit; the row itself stays, so a rollback pays nothing.
-4. Tables are never renamed (vec0 would break); a table's name is data of its space.
+4. What does not match its checksum, or is no entry's, is a fault and counts as absent.
+5. Tables are never renamed (vec0 would break); a table's name is data of its space.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 QUANTIZATION = frozenset({"float32"})
 MAX_K = 4096
 """The most neighbours that vec0 answers with."""
+_ROWS = """
+    SELECT t.rowid, t.live, t.vector, v.vector_key, v.checksum, e.live
+    FROM {table} t LEFT JOIN vector v ON v.space = ? AND v.entry = t.rowid LEFT JOIN entry e ON e.entry = t.rowid"""
+_LOST = "SELECT entry FROM vector WHERE space = ? AND entry NOT IN (SELECT rowid FROM {table})"
 MARGIN = 16
 """Neighbours asked for beyond the limit at first; doubled while the last one may still belong to the answer."""
 
@@ -41,6 +46,15 @@ class SpaceTable:
     number: int
     name: str
     dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A row of a space that is not as it was put. `live` is what its tombstone should be, none if more is wrong."""
+
+    entry: int
+    what: str
+    live: int | None = None
 
 
 def find(session: Session, space: Space) -> SpaceTable | None:
@@ -58,7 +72,10 @@ def find_all(session: Session) -> list[SpaceTable]:
 def create(session: Session, space: Space) -> SpaceTable:
     """A new, empty table for a space."""
     check_space(space, QUANTIZATION)
-    number = session.value("SELECT coalesce(max(space), 0) + 1 FROM space")
+    # Not one that rows of a lost space are left under.
+    number = session.value(
+        "SELECT 1 + max((SELECT coalesce(max(space), 0) FROM space), (SELECT coalesce(max(space), 0) FROM vector))"
+    )
     table = SpaceTable(number, f"vec_{number}_1", space.dimensions)
     # vec0 writes a whole chunk of vectors when it opens one: its default of 1,024 would write megabytes for one row.
     chunk = 256 if space.dimensions <= 1024 else 64
@@ -83,7 +100,7 @@ def create(session: Session, space: Space) -> SpaceTable:
 
 def put(session: Session, table: SpaceTable, entry: int, live: int, row: VectorRow) -> None:
     """Add an entry's vector, or replace it."""
-    checksum = vector_checksum(row.vector)
+    checksum = vector_checksum(row.vector_key, row.vector)
     session.run(
         "UPDATE vector SET vector_key = ?, checksum = ? WHERE space = ? AND entry = ?",
         row.vector_key,
@@ -98,12 +115,49 @@ def put(session: Session, table: SpaceTable, entry: int, live: int, row: VectorR
         # Damage: the vec0 row is gone. It is made again, or the same vector would be missed by every later plan.
     else:
         session.run("INSERT INTO vector VALUES (?, ?, ?, ?)", table.number, entry, row.vector_key, checksum)
+        if session.one(f"SELECT 1 FROM {table.name} WHERE rowid = ?", entry):  # noqa: S608
+            # Damage: a vec0 row was left alone, or is that of a lost entry whose number was free.
+            session.run(f"DELETE FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
     session.run(
         f"INSERT INTO {table.name}(rowid, vector, live) VALUES (?, ?, ?)",  # noqa: S608
         entry,
         row.vector,
         live,
     )
+
+
+def renew(session: Session, table: SpaceTable, entry: int, live: int, row: VectorRow) -> None:
+    """Put an entry's vector whatever is kept of it, unless that is the same."""
+    kept = session.one(f"SELECT vector FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
+    noted = session.one("SELECT vector_key, checksum FROM vector WHERE space = ? AND entry = ?", table.number, entry)
+    if kept == (row.vector,) and noted == (row.vector_key, vector_checksum(row.vector_key, row.vector)):
+        return
+    forget(session, table, entry)
+    put(session, table, entry, live, row)
+
+
+def forget(session: Session, table: SpaceTable, entry: int) -> None:
+    """Drop all that is kept of an entry's vector; harmless where nothing is."""
+    session.run(f"DELETE FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
+    session.run("DELETE FROM vector WHERE space = ? AND entry = ?", table.number, entry)
+
+
+def exists(session: Session, table: SpaceTable) -> bool:
+    """Whether the table of a space is there at all."""
+    return session.one("SELECT 1 FROM sqlite_schema WHERE name = ?", table.name) is not None
+
+
+def faults(session: Session, table: SpaceTable) -> Iterator[Fault]:
+    """Everything that is wrong in a space's table, compared with what stands beside it."""
+    for entry, live, vector, key, checksum, entry_live in session.stream(_ROWS.format(table=table.name), table.number):
+        if checksum is None or entry_live is None:
+            yield Fault(entry, "is no entry's of its space")
+        elif vector_checksum(key, vector) != checksum:
+            yield Fault(entry, "does not match its checksum")
+        elif live != entry_live:
+            yield Fault(entry, f"has live={live}, the entry {entry_live}", entry_live)
+    for (entry,) in session.run(_LOST.format(table=table.name), table.number):
+        yield Fault(entry, "is missing")
 
 
 def set_live(session: Session, tables: Sequence[SpaceTable], entry: int, live: int) -> None:
@@ -160,7 +214,7 @@ def _intact(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Iter
         if digest in seen:
             continue
         row = session.one(f"SELECT vector FROM {table.name} WHERE rowid = ?", entry)  # noqa: S608
-        if row and vector_checksum(row[0]) == checksum:
+        if row and vector_checksum(key, row[0]) == checksum:
             seen.add(digest)
             yield digest, row[0]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.stores.sqlite import packing
-from steadlith_adapters.stores.sqlite.schema import OPEN
+from steadlith_adapters.stores.sqlite.schema import INDEX, OPEN
 from steadlith_core import canon
+from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.errors import AdapterError
 from steadlith_core.state.trie import document_key
 
@@ -36,6 +37,17 @@ _CLOSE_VERSION = "UPDATE document_version SET valid_to = ? WHERE document = ? AN
 _CLOSE_SPAN = "UPDATE span SET valid_to = ? WHERE document = ? AND version = ? AND valid_to = ?"
 
 
+_CLOSE_ALL = (
+    "UPDATE span SET valid_to = ? WHERE document = ? AND valid_to = ?",
+    "UPDATE document_version SET valid_to = ? WHERE document = ? AND valid_to = ?",
+)
+_COUNT = f"""
+    SELECT count(*), coalesce(sum(length(v.leaves)), 0) FROM document_version v
+    JOIN document d ON d.document = v.document
+    JOIN span s ON s.document = v.document AND s.version = v.valid_from AND s.valid_to = {OPEN}
+    WHERE v.valid_to = {OPEN}"""  # noqa: S608
+
+
 class _Version(NamedTuple):
     """Which row: a document's version is known by the generation it began at."""
 
@@ -54,6 +66,22 @@ def close(session: Session, id: DocumentId, generation: int) -> int | None:  # n
     session.run(_CLOSE_VERSION, generation, *version)
     session.run(_CLOSE_SPAN, generation, *version, OPEN)
     return len(ids)
+
+
+def end(session: Session, id: DocumentId, generation: int) -> bool:  # noqa: A002
+    """Close all that is open of a document, read or not; whether anything was. Its occurrences are released later."""
+    row = session.one("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
+    if row is None:
+        return False
+    for sql in _CLOSE_ALL:
+        session.run(sql, generation, row[0], OPEN)
+    return session.changed() > 0
+
+
+def count(session: Session) -> tuple[int, int]:
+    """How many documents and chunks the open rows hold."""
+    documents, size = session.run(_COUNT)[0]
+    return documents, size // DIGEST_SIZE
 
 
 def open(session: Session, version: DocumentVersion, ids: Sequence[int], generation: int) -> None:  # noqa: A001
@@ -107,7 +135,11 @@ def _document(session: Session, id: DocumentId) -> int:  # noqa: A002
     session.run(
         "INSERT INTO document(source, path, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id.source, id.path, key
     )
-    number: int = session.value("SELECT document FROM document WHERE key = ?", key)
+    # By its name, which is what everybody reads: another document's row at this key would be damage.
+    row = session.one("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
+    if row is None:
+        raise INDEX.damaged(session.path, f"another document is kept at the key of {id}")
+    number: int = row[0]
     return number
 
 

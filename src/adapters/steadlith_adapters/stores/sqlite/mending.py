@@ -1,0 +1,175 @@
+"""A write that mends: nothing that is kept is believed, and whatever can be made anew is.
+
+1. What is put replaces what is kept under its name; numbers stay where their rows do, and no number of a lost row is
+   given to another one.
+2. Rows that no reader can reach (of a document without a name, of a generation to come) go before anything is put.
+3. At the commit, an occurrence is open if and only if an open version lists it; liveness, lexical rows and tombstones
+   of vectors follow for all entries, and a vector that does not match its checksum goes: it counted as absent.
+4. Closed rows stay as they are: what is damaged in older generations is not in any source.
+
+It scans the index: a write that mends follows a check that did, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.sqlite import lexical, settle, vectors, versions, wording
+from steadlith_adapters.stores.sqlite.rows import read_headings
+from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN
+from steadlith_core import canon
+from steadlith_core.errors import StoreCorrupt
+from steadlith_core.records import DocumentId
+from steadlith_core.state.identity import text_hash
+from steadlith_core.state.trie import document_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_core.rows import EntryRow, TextRow
+
+_UNREACHABLE = (
+    "DELETE FROM {table} WHERE document NOT IN (SELECT document FROM document)",
+    "DELETE FROM {table} WHERE valid_from >= ?1",
+    f"UPDATE {{table}} SET valid_to = ?1 WHERE valid_to > ?1 AND valid_to < {OPEN}",  # noqa: S608
+)
+_PUT_TEXT = """
+    INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)
+    ON CONFLICT (text_hash) DO UPDATE SET body = excluded.body WHERE body <> excluded.body"""
+_PUT_ENTRY = """
+    INSERT INTO entry(entry, entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (entry_hash) DO UPDATE
+    SET text = excluded.text, title = excluded.title, headings = excluded.headings,
+        context_hash = excluded.context_hash"""
+# What was open before this write and is not held by a version that was, or whose version this write replaces.
+_RELEASED = f"""
+    INSERT OR IGNORE INTO released
+    SELECT o.occurrence FROM occurrence o
+    WHERE o.valid_to = {OPEN} AND NOT EXISTS (
+        SELECT 1 FROM document_version v WHERE v.document = o.document AND v.valid_to = {OPEN} AND v.valid_from < ?)"""  # noqa: S608
+_UNVERSIONED = f"""
+    UPDATE span SET valid_to = ?
+    WHERE valid_to = {OPEN} AND NOT EXISTS (
+        SELECT 1 FROM document_version v
+        WHERE v.document = span.document AND v.valid_from = span.version AND v.valid_to = {OPEN})"""  # noqa: S608
+_LIVE_ROWS = """
+    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
+_UNUSED_TEXTS = "SELECT text, text_hash, CAST(body AS BLOB) FROM text WHERE text NOT IN (SELECT text FROM entry)"
+
+
+class Mending:
+    """What a write does besides, from its beginning to its commit. `first_new` is an occurrence id never used."""
+
+    __slots__ = ("_entries", "_generation", "_session", "_texts", "first_new")
+
+    def __init__(self, session: Session, generation: int) -> None:
+        self._session = session
+        self._generation = generation
+        last = session.value("SELECT coalesce(max(number), 0) FROM generation")
+        if last >= generation:
+            # What the arms hold belongs to the last one; no write can tell it from what the head shows.
+            raise INDEX.damaged(session.path, f"its head is generation {generation - 1}, and {last} was committed")
+        self.first_new: int = 1 + session.value("SELECT coalesce(max(occurrence), 0) FROM occurrence")
+        for table in ("span", "document_version", "occurrence"):  # no row goes before those that refer to it
+            for sql in _UNREACHABLE:
+                session.run(sql.format(table=table), *([generation] if "?1" in sql else []))
+        self._name_keys()
+        self._texts: int = session.value(
+            "SELECT max((SELECT coalesce(max(text), 0) FROM text), (SELECT coalesce(max(text), 0) FROM entry))"
+        )
+        self._entries: int = session.value(
+            "SELECT max((SELECT coalesce(max(entry), 0) FROM entry), (SELECT coalesce(max(entry), 0) FROM occurrence),"
+            " (SELECT coalesce(max(entry), 0) FROM vector))"
+        )
+
+    def put_text(self, row: TextRow) -> None:
+        """Keep this text under its hash, whatever was there."""
+        self._texts += 1
+        self._session.run(_PUT_TEXT, self._texts, row.text_hash, row.text)
+
+    def put_entry(self, row: EntryRow, text: int) -> None:
+        """Keep this entry under its hash, whatever was there."""
+        self._entries += 1
+        headings = canon.encode(row.headings)
+        self._session.run(_PUT_ENTRY, self._entries, row.entry_hash, text, row.title, headings, row.context_hash)
+
+    def settle(self, first_new: int) -> tuple[int, int]:
+        """Make everything follow from the open versions; how many documents and chunks they hold."""
+        self._session.run(_RELEASED, self._generation)
+        settle.occurrences(self._session, self._generation, first_new)
+        self._session.run(_UNVERSIONED, self._generation)
+        self._forget_unused_texts()
+        wrong = [entry for entry, _, _ in self._session.run(settle.WRONG_LIVENESS)]
+        for entry in wrong:
+            self._session.run("UPDATE entry SET live = 1 - live WHERE entry = ?", entry)
+        self._mend_lexical()
+        self._mend_vectors()
+        return versions.count(self._session)
+
+    def _name_keys(self) -> None:
+        """Give each document the key of its name: the name is what everybody reads."""
+        wrong = [
+            (number, document_key(DocumentId(source, path)))
+            for number, source, path, key in self._session.stream("SELECT document, source, path, key FROM document")
+            if document_key(DocumentId(source, path)) != key
+        ]
+        for number, _ in wrong:  # out of the way first: two of them may have each other's
+            self._session.run("UPDATE document SET key = CAST('wrong ' || ?1 AS BLOB) WHERE document = ?1", number)
+        for number, key in wrong:
+            self._session.run("UPDATE document SET key = ? WHERE document = ?", key, number)
+
+    def _forget_unused_texts(self) -> None:
+        """Drop texts that no entry uses and that are not what their hash says: an entry was given the right one."""
+        damaged = [
+            number
+            for number, name, body in self._session.stream(_UNUSED_TEXTS)
+            if text_hash(body.decode("utf-8", "replace")) != name
+        ]
+        for number in damaged:
+            self._session.run("DELETE FROM text WHERE text = ?", number)
+
+    def _mend_lexical(self) -> None:
+        if wording.broken(self._session) is None:
+            try:
+                wrong = self._wrong_lexical_rows()
+                if wrong:
+                    self._index(wrong)
+                    wrong = self._wrong_lexical_rows()
+                if not wrong:
+                    return
+            except StoreCorrupt:
+                pass  # as good as broken
+        self._session.run("DROP TABLE IF EXISTS lexical")
+        self._session.run(CREATE_LEXICAL)
+        for entry, title, headings, body in self._session.stream(_LIVE_ROWS):
+            self._add(entry, title, headings, body)
+
+    def _wrong_lexical_rows(self) -> frozenset[int]:
+        session = self._session
+        return frozenset(
+            [*wording.unindexed(session), *wording.overindexed(session), *wording.differing(session)],
+        )
+
+    def _index(self, entries: Iterable[int]) -> None:
+        for entry in sorted(entries):
+            lexical.remove(self._session, entry)
+            for row in self._session.run(f"{_LIVE_ROWS} AND e.entry = ?", entry):
+                self._add(*row)
+
+    def _add(self, entry: int, title: str, headings: bytes, body: str) -> None:
+        path = self._session.decode(read_headings, headings, f"headings of entry {entry}")
+        lexical.add(self._session, entry, title, path, body)
+
+    def _mend_vectors(self) -> None:
+        session = self._session
+        tables = [table for table in vectors.find_all(session) if vectors.exists(session, table)]
+        if not tables or not session.can_load_vectors():
+            return  # without the extension nothing here can be looked at; what was put needed it
+        session.run("DELETE FROM vector WHERE space NOT IN (SELECT space FROM space)")
+        for table in tables:
+            for fault in tuple(vectors.faults(session, table)):
+                if fault.live is None:
+                    vectors.forget(session, table, fault.entry)
+                else:
+                    vectors.set_live(session, [table], fault.entry, fault.live)

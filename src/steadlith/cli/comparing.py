@@ -1,0 +1,104 @@
+"""`steadlith diff A B`: what two manifests, generations or plans differ in."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from steadlith.cli import options, planfiles
+from steadlith_core.errors import GenerationGone, UsageError
+
+if TYPE_CHECKING:
+    from steadlith.differences import Side
+    from steadlith.index import Index
+    from steadlith_core.planning.plan import Plan
+    from steadlith_core.records import Generation
+
+GENERATION = re.compile(r"(\d{1,18})|head(?:~(\d{1,9}))?")
+EXPECTED = "expected a generation (12, head, head~1), a manifest or a plan file"
+
+
+@click.command()
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@options.config
+@options.json
+def diff(old: str, new: str, config: Path, *, json_output: bool) -> int:
+    """Compare two states, or two plans; exit 2 if they differ.
+
+    A and B are each a generation (12, head, head~1) or a manifest; or both are plan files. A file named like a
+    generation is written ./12.
+    """
+    from steadlith import differences
+    from steadlith.report import documents, offline, offlinedocuments
+
+    with ExitStack() as stack:
+        operands = _Operands(config, stack)
+        left, right = operands.read(old), operands.read(new)
+        if isinstance(left, differences.Side) and isinstance(right, differences.Side):
+            found = differences.compare(left, right)
+            same, document, lines = found.same, offlinedocuments.comparison(found), offline.comparison(found)
+        elif isinstance(left, differences.Side) or isinstance(right, differences.Side):
+            raise UsageError(f"{old} and {new}: a plan compares with another plan, a state with another state")
+        else:
+            plans = differences.compare_plans(left, right)
+            same, document, lines = plans.same, offlinedocuments.plans(plans), offline.plans(plans)
+    if json_output:
+        options.put(documents.dumps(document))
+    else:
+        options.show(lines)
+    return 0 if same else 2
+
+
+class _Operands:
+    """What the command line names, opened when it is first needed and closed with `stack`."""
+
+    def __init__(self, config: Path, stack: ExitStack) -> None:
+        self._config = config
+        self._stack = stack
+        self._index: Index | None = None
+        self._history: tuple[Generation, ...] = ()
+
+    def read(self, name: str) -> Side | Plan:
+        """A state or a plan."""
+        if match := GENERATION.fullmatch(name):
+            return self._generation(name, match[1], match[2])
+        from steadlith import manifests
+        from steadlith.differences import Side
+
+        file = Path(name)
+        if _is_manifest(file, name):
+            manifest = manifests.load(file)
+            return Side(manifest.header, manifest, manifest)
+        return planfiles.load(file)
+
+    def _generation(self, name: str, number: str | None, back: str | None) -> Side:
+        import steadlith
+        from steadlith import manifests
+        from steadlith.differences import Side
+
+        if self._index is None:
+            self._index = self._stack.enter_context(steadlith.open(self._config))
+            self._history = self._index.history()
+        wanted = None if number is None else int(number)
+        if back is not None and int(back):
+            if int(back) >= len(self._history):
+                raise GenerationGone(f"{name}: {len(self._history)} generations are kept, the head included")
+            wanted = self._history[-1 - int(back)].number
+        reader = self._stack.enter_context(self._index.reader(wanted))
+        trie = manifests.corpus_trie(reader)
+        return Side(manifests.header(reader, trie, self._history), reader, trie)
+
+
+def _is_manifest(file: Path, name: str) -> bool:
+    from steadlith_core.state.manifest import MAGIC
+
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise UsageError(f"{name}: {EXPECTED}; as a file: {error.strerror or error}") from error

@@ -1,0 +1,277 @@
+"""The fingerprint file: what the last apply saw of every document, so that an unchanged one costs one `stat`.
+
+1. Disposable: whatever is wrong with it, it counts as absent, and the next plan reads more and says the same.
+2. Written by apply alone, whole or not at all, beside the configuration in `.steadlith/`.
+3. It holds every recorded document. One whose stamp cannot be believed later has no identity: it is read again.
+   That is so when it changed no earlier than `taken_at`, the file's own mtime when the look began: within one tick of
+   that clock another change would leave no trace.
+4. Read by the folder: what a plan keeps in memory of unchanged folders is their names in the index of this file.
+
+Layout: a magic, the offset of the index; one block a folder; the index, JSON, and its digest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from steadlith_core.digest import SIZE, Digest, hasher
+from steadlith_core.errors import SteadlithError
+from steadlith_core.records import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from typing import BinaryIO
+
+MAGIC = b"STLFP\x00\x00\x01"
+_START = struct.Struct(">8sQ")
+_BLOCK = struct.Struct(">8sIII")
+_SEAL_SIZE = 8
+_NOT_RECORDED = bytes(SIZE)
+_FORMATS = ("", *Format)
+_seal = hasher("fingerprints")
+
+
+class Damaged(SteadlithError):
+    """A block of the file cannot be read: whoever meets it goes on without the file. Never leaves `observe`."""
+
+
+class Refusal(NamedTuple):
+    """Why a document's bytes cannot be used: the finding's kind and message."""
+
+    kind: str
+    message: str
+
+
+class Record(NamedTuple):
+    """One document: the identity of its stamp (empty: to be read), the digest of its recorded source with the format
+    that it is recorded under (none if it is not in the index), and why its present bytes are refused, if they are.
+    """
+
+    identity: bytes
+    digest: Digest | None
+    format: str = ""
+    refusal: Refusal | None = None
+
+
+Records: TypeAlias = "dict[str, Record]"
+"""The documents of one folder by name."""
+
+
+class Tally(NamedTuple):
+    """How many names a folder has, how many of them are recorded, and how many refused."""
+
+    names: int
+    recorded: int
+    refused: int
+
+
+class Place(NamedTuple):
+    """Where a folder's block is, what decided its names, and what it holds."""
+
+    rules: bytes
+    offset: int
+    length: int
+    tally: Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the file was written after: a head, under a configuration."""
+
+    taken_at: int
+    lineage: str
+    generation: int
+    state_root: Digest
+    config: Digest
+
+
+class Fingerprints:
+    """A fingerprint file, open for reading."""
+
+    def __init__(self, stream: BinaryIO, header: Header, places: Mapping[str, bytes | None], folders: _Index) -> None:
+        self._stream = stream
+        self.header = header
+        self.places = places
+        self._folders = folders
+
+    @classmethod
+    def open(cls, path: Path) -> Fingerprints | None:
+        """The file at `path`; none if there is none, or none that can be used."""
+        try:
+            stream = path.open("rb")
+        except OSError:
+            return None
+        try:
+            return cls(stream, *_read_index(stream))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, struct.error):
+            stream.close()
+            return None
+
+    def close(self) -> None:
+        """Release the file."""
+        self._stream.close()
+
+    def sources(self) -> Iterable[str]:
+        """The names of the sources that were seen."""
+        return self._folders.keys()
+
+    def folders(self, source: str) -> Mapping[str, Place]:
+        """The folders of a source that hold documents."""
+        return self._folders.get(source, {})
+
+    def block(self, place: Place) -> bytes:
+        """A folder's block as it is in the file. Raises `Damaged`."""
+        try:
+            self._stream.seek(place.offset)
+            data = self._stream.read(place.length)
+        except OSError as error:
+            raise Damaged from error
+        if len(data) != place.length or _seal(data[_SEAL_SIZE:])[:_SEAL_SIZE] != data[:_SEAL_SIZE]:
+            raise Damaged
+        return data
+
+
+def identities(block: bytes) -> dict[str, bytes]:
+    """The identity of each name in a block: all that a walk needs of an unchanged folder."""
+    names, ends, start, _ = _columns(block)
+    found = {}
+    for name, size in zip(names, ends, strict=True):
+        found[name] = block[start : start + size]
+        start += size
+    return found
+
+
+def records(block: bytes) -> Records:
+    """All that a block holds."""
+    names, sizes, start, refusals = _columns(block)
+    digests = start + sum(sizes)
+    formats = digests + SIZE * len(names)
+    found: Records = {}
+    for position, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        digest = block[digests + SIZE * position : digests + SIZE * (position + 1)]
+        known = None if digest == _NOT_RECORDED else Digest(digest)
+        format_ = _FORMATS[block[formats + position]]
+        found[name] = Record(block[start : start + size], known, format_, refusals.get(name))
+        start += size
+    return found
+
+
+def tally(found: Records) -> Tally:
+    """What a folder's records come to."""
+    recorded = sum(record.digest is not None for record in found.values())
+    return Tally(len(found), recorded, sum(record.refusal is not None for record in found.values()))
+
+
+def encode(found: Records) -> bytes:
+    """The block of a folder's records, in the order of their names."""
+    names = sorted(found)
+    rows = [found[name] for name in names]
+    listed = "\0".join(names).encode()
+    refused = {name: row.refusal for name, row in zip(names, rows, strict=True) if row.refusal}
+    written = json.dumps(refused).encode() if refused else b""
+    body = b"".join(
+        (
+            _BLOCK.pack(bytes(_SEAL_SIZE), len(names), len(listed), len(written))[_SEAL_SIZE:],
+            listed,
+            bytes(len(row.identity) for row in rows),
+            *(row.identity for row in rows),
+            *(row.digest or _NOT_RECORDED for row in rows),
+            bytes(_FORMATS.index(row.format) for row in rows),
+            written,
+        )
+    )
+    return _seal(body)[:_SEAL_SIZE] + body
+
+
+def _columns(block: bytes) -> tuple[list[str], bytes, int, dict[str, Refusal]]:
+    _, count, listed, written = _BLOCK.unpack_from(block)
+    start = _BLOCK.size + listed
+    names = block[_BLOCK.size : start].decode().split("\0") if count else []
+    sizes = block[start : start + count]
+    refused = json.loads(block[len(block) - written :]) if written else {}
+    return names, sizes, start + count, {name: Refusal(*why) for name, why in refused.items()}
+
+
+_Index: TypeAlias = "Mapping[str, Mapping[str, Place]]"
+
+
+def _read_index(stream: BinaryIO) -> tuple[Header, Mapping[str, bytes | None], _Index]:
+    magic, offset = _START.unpack(stream.read(_START.size))
+    if magic != MAGIC or not offset:
+        message = "not a fingerprint file of this version"
+        raise ValueError(message)
+    stream.seek(offset)
+    data = stream.read()
+    if _seal(data[SIZE:]) != data[:SIZE]:
+        message = "the index of the fingerprint file is damaged"
+        raise ValueError(message)
+    body = json.loads(data[SIZE:])
+    header = Header(
+        body["taken_at"],
+        body["lineage"],
+        body["generation"],
+        Digest.parse(body["state_root"]),
+        Digest.parse(body["config"]),
+    )
+    places = {name: bytes.fromhex(place) if place else None for name, place in body["places"].items()}
+    folders = {
+        name: {
+            path: Place(bytes.fromhex(rules), offset, length, Tally(*counts))
+            for path, (rules, offset, length, *counts) in rows.items()
+        }
+        for name, rows in body["folders"].items()
+    }
+    return header, places, folders
+
+
+class Draft:
+    """A new fingerprint file on its way. Made before the first document is looked at; `taken_at` is that moment."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._temporary.parent.mkdir(parents=True, exist_ok=True)
+        self._stream = self._temporary.open("w+b")
+        self.taken_at = os.fstat(self._stream.fileno()).st_mtime_ns
+        self._folders: dict[str, dict[str, list[str | int]]] = {}
+        self._stream.write(_START.pack(MAGIC, 0))
+
+    def put(self, source: str, folder: str, rules: bytes, block: bytes, counts: Tally) -> None:
+        """Write the block of one folder."""
+        rows = self._folders.setdefault(source, {})
+        rows[folder] = [rules.hex(), self._stream.tell(), len(block), *counts]
+        self._stream.write(block)
+
+    def finish(self, header: Header, places: Mapping[str, bytes | None]) -> None:
+        """Write the index, and put the file where it belongs."""
+        index = json.dumps(
+            {
+                "taken_at": header.taken_at,
+                "lineage": header.lineage,
+                "generation": header.generation,
+                "state_root": str(header.state_root),
+                "config": str(header.config),
+                "places": {name: place.hex() if place else None for name, place in places.items()},
+                "folders": self._folders,
+            }
+        ).encode()
+        offset = self._stream.tell()
+        self._stream.write(_seal(index) + index)
+        self._stream.seek(0)
+        self._stream.write(_START.pack(MAGIC, offset))
+        self._stream.close()
+        self._temporary.replace(self._path)
+
+    def drop(self) -> None:
+        """Leave no trace of a draft that was not finished. Harmless afterwards."""
+        if self._stream.closed:
+            return
+        self._stream.close()
+        with suppress(OSError):
+            self._temporary.unlink(missing_ok=True)

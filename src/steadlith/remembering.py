@@ -1,0 +1,72 @@
+"""Remembering: from what a survey saw to the next fingerprint file.
+
+1. Only an apply remembers, and only what it left the index with: a document that changed without being applied keeps
+   the digest that is recorded, and no stamp.
+2. A folder in which nothing differs is copied as it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith.config import STATE_FOLDER
+from steadlith.fingerprints import Draft, Fingerprints, Header, encode, tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from steadlith.assembly import Assembly
+    from steadlith.observe import Observed
+    from steadlith_core.records import Head
+
+
+def place(assembly: Assembly) -> Path:
+    """Where the fingerprint file of a configuration is."""
+    file = assembly.config.file
+    return assembly.config.root / STATE_FOLDER / f"{file.stem}.fingerprints"
+
+
+def known(assembly: Assembly) -> Fingerprints | None:
+    """The fingerprint file, open; none if there is none that can be used."""
+    return Fingerprints.open(place(assembly))
+
+
+def begin(assembly: Assembly) -> Draft | None:
+    """A new file, before the first look at a document; none where nothing can be written, so nothing is remembered."""
+    try:
+        return Draft(place(assembly))
+    except OSError:
+        return None
+
+
+def header(assembly: Assembly, head: Head, taken_at: int = 0) -> Header:
+    """What a fingerprint file says of itself."""
+    return Header(taken_at, head.lineage or "", head.generation, head.state_root, assembly.config_digest)
+
+
+def is_of(found: Header, now: Header) -> bool:
+    """Whether a fingerprint file was written after this very head, under this configuration."""
+    return (found.lineage, found.generation, found.state_root, found.config) == (
+        now.lineage,
+        now.generation,
+        now.state_root,
+        now.config,
+    )
+
+
+def finish(draft: Draft, observed: Observed, under: Header) -> None:
+    """Write what was seen, under the head that came of it."""
+    survey, ledger = observed.survey, observed.ledger
+    for source in sorted({*survey.seen, *ledger.sources()}):
+        folders = ledger.folders(source)
+        seen = survey.seen.get(source, {})
+        redrawn = {folder for name, folder in survey.redrawn if name == source}
+        for folder in sorted(folders.keys() | redrawn):
+            if folder in redrawn:
+                rows = survey.redrawn[source, folder]
+                if rows:
+                    draft.put(source, folder, seen.get(folder, b""), encode(rows), tally(rows))
+            else:
+                rules, block = ledger.block(source, folder)
+                draft.put(source, folder, rules, block, folders[folder])
+    draft.finish(under, survey.places)

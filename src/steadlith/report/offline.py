@@ -1,0 +1,118 @@
+"""Text for people about manifests, locks, differences and proofs; see `report.lines`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from steadlith import proofs
+from steadlith.differences import Kind
+from steadlith.report.lines import STYLES, Line, clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from steadlith.differences import Changed, Comparison, PlansCompared
+    from steadlith.proofs import Proven
+    from steadlith.verify import Verification
+    from steadlith_core.planning.plan import DocumentChange
+    from steadlith_core.state.manifest import Header
+
+GLYPHS = {
+    Kind.ADDED: "+",
+    Kind.REMOVED: "-",
+    Kind.RENAMED: ">",
+    Kind.CHANGED: "~",
+    Kind.METADATA: "~",
+    Kind.SOURCE_BYTES: "~",
+}
+WORDS = {Kind.METADATA: "metadata only", Kind.SOURCE_BYTES: "source bytes only"}
+
+
+def written(file: Path, header: Header, size: int) -> Iterator[Line]:
+    """A manifest or a lock that was written."""
+    yield "bold green", f"Wrote {clean(str(file))}: {counted(header.documents, header.chunks)}; {size:,} bytes"
+    yield "", f"Corpus root: {header.corpus_root}"
+    yield "", f"State root:  {header.state_root}"
+
+
+def counted(documents: int, chunks: int) -> str:
+    """Both counts in words."""
+    return f"{_plural(documents, 'document')}, {_plural(chunks, 'chunk')}"
+
+
+def verification(found: Verification, manifest: Path) -> Iterator[Line]:
+    """How a manifest compares with what is pinned."""
+    for problem in found.problems:
+        yield "bold red", f"! {clean(problem)}"
+    outcome = "OK" if found.ok else _plural(len(found.problems), "problem")
+    style = "bold green" if found.ok else "bold red"
+    yield style, f"{outcome}: manifest {clean(str(manifest))}, {counted(found.documents, found.chunks)}"
+    yield "", f"Corpus root: {found.corpus_root}"
+    yield "", f"State root:  {found.state_root}"
+
+
+def comparison(found: Comparison) -> Iterator[Line]:
+    """What two states differ in."""
+    if found.same:
+        yield "bold green", f"No differences: {counted(found.new.documents, found.new.chunks)}, same roots."
+        return
+    for name, left, right in found.recipe:
+        yield STYLES["~"], f"~ {name}: {clean(left)} -> {clean(right)}"
+    for each in found.documents:
+        yield _changed(each)
+    kinds = Counter(each.kind for each in found.documents)
+    counts = ", ".join(f"{count:,} {WORDS.get(kind, kind)}" for kind in Kind if (count := kinds[kind]))
+    yield "", ""
+    yield "bold", f"Documents: {counts or 'no differences'}."
+    yield "", f"Before: {counted(found.old.documents, found.old.chunks)}, root {found.old.corpus_root.short}"
+    yield "", f"After:  {counted(found.new.documents, found.new.chunks)}, root {found.new.corpus_root.short}"
+
+
+def _changed(each: Changed) -> Line:
+    glyph = GLYPHS[each.kind]
+    name = clean(str(each.id))
+    if each.origin is not None:
+        name = f"{clean(str(each.origin))} -> {name}"
+    counts = [count for count in (each.old_chunks, each.new_chunks) if count is not None]
+    chunks = _plural(counts[0], "chunk") if len(set(counts)) == 1 else f"{counts[0]} -> {_plural(counts[1], 'chunk')}"
+    word = f"{WORDS[each.kind]}, " if each.kind in WORDS else ""
+    return STYLES[glyph], f"{glyph} {name}  ({word}{chunks})"
+
+
+def plans(found: PlansCompared) -> Iterator[Line]:
+    """What two plans differ in."""
+    if found.same:
+        yield "bold green", "No differences: both plans do the same."
+        return
+    for name, left, right in found.facts:
+        yield STYLES["~"], f"~ {name}: {clean(left)} -> {clean(right)}"
+    for change in found.only_old:
+        yield STYLES["-"], f"- {_steps(change)}"
+    for change in found.only_new:
+        yield STYLES["+"], f"+ {_steps(change)}"
+    for left_change, right_change in found.other_steps:
+        yield STYLES["~"], f"~ {_steps(left_change)} -> {_steps(right_change, named=False)}"
+    yield "", ""
+    yield (
+        "bold",
+        (
+            f"Documents: {len(found.only_old):,} only in the first plan, {len(found.only_new):,} only in the second, "
+            f"{len(found.other_steps):,} with other steps."
+        ),
+    )
+
+
+def _steps(change: DocumentChange, *, named: bool = True) -> str:
+    name = f"{clean(str(change.id))}  " if named else ""
+    return f"{name}({change.fate}, {_plural(len(change.steps), 'step')})"
+
+
+def proven(found: Proven) -> Iterator[Line]:
+    """What is proven, in a sentence."""
+    yield "bold green", f"Proven: {clean(proofs.sentence(found))}"
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" + ("s" if count != 1 else "")
