@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -16,6 +15,7 @@ from steadlith import config as configuration
 from steadlith.assembly import Assembly
 from steadlith.books import of_manifest, opened
 from steadlith.observe import USUAL, Look, observe
+from steadlith.version import VERSION
 from steadlith_core import events
 from steadlith_core.applying.audit import PROBE_TEXTS
 from steadlith_core.errors import ConfigError
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def tool() -> str:
     """Who makes plans: name and version."""
-    return f"steadlith {version('steadlith')}"
+    return f"steadlith {VERSION}"
 
 
 class Index:

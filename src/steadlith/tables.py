@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from datetime import date
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from steadlith_core.errors import ConfigError
@@ -72,6 +71,8 @@ class Table:
 
 def unknown_key(path: str, key: str, choices: Collection[str]) -> ConfigError:
     """The error for a key that nobody knows, with the nearest one that somebody does."""
+    from difflib import get_close_matches  # for a slip of the pen alone
+
     near = get_close_matches(key, choices, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return ConfigError(f"unknown setting {path!r}: {hint}there are {', '.join(sorted(choices))}")

@@ -1,7 +1,9 @@
 """Wiring: the one module that finds adapters, by entry point.
 
-1. The engine imports no adapter; a third party's is found as ours are.
+1. The engine imports no adapter; a third party's is found by its entry point, as ours can be.
 2. An unknown name is an error that lists the installed ones.
+3. Asking the environment for entry points takes a quarter of a plan without changes: those of ours that most plans
+   need stand here too. A test holds the table to the entry points.
 """
 
 from __future__ import annotations
@@ -9,20 +11,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from steadlith_core.chunking.router import RouterFactory
 from steadlith_core.errors import AdapterError, ConfigError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from steadlith_core.policies import Chunker, ChunkerFactory, TokenizerFactory
     from steadlith_core.ports import CacheFactory, EmbedderFactory, Settings, SourceFactory, StoreFactory
+
+
+OURS: Mapping[str, Mapping[str, str]] = {
+    "sources": {
+        "filesystem": "steadlith_adapters.sources.filesystem:FACTORY",
+        "git": "steadlith_adapters.sources.git:FACTORY",
+        "python": "steadlith_adapters.sources.python:FACTORY",
+        "records": "steadlith_adapters.sources.records:FACTORY",
+    },
+    "embedders": {"hash": "steadlith_adapters.embedders.hash:FACTORY"},
+    "stores": {"sqlite": "steadlith_adapters.stores.sqlite:FACTORY"},
+    "caches": {"sqlite": "steadlith_adapters.caches.sqlite:FACTORY"},
+    "chunkers": {"structural": "steadlith_core.chunking.structural:FACTORY"},
+}
+"""Some of our own entry points, by group and name, as a table that needs no search (rule 3)."""
 
 
 @cache
 def _points(group: str) -> EntryPoints:
     """The installed entry points of a group; the disk is asked once a process."""
+    from importlib.metadata import entry_points
+
     return entry_points(group=f"steadlith.{group}")
 
 
@@ -32,11 +53,16 @@ def installed(group: str) -> tuple[str, ...]:
 
 
 def _find(group: str, name: str, key: str) -> Any:
-    for point in _points(group).select(name=name):
-        try:
+    where = OURS.get(group, {}).get(name)
+    try:
+        if where is not None:
+            module, _, attribute = where.partition(":")
+            return getattr(import_module(module), attribute)
+        for point in _points(group).select(name=name):
+            where = point.value
             return point.load()
-        except Exception as error:
-            raise AdapterError(f"{key} = {name!r}: {point.value} cannot be loaded ({error})") from error
+    except Exception as error:
+        raise AdapterError(f"{key} = {name!r}: {where} cannot be loaded ({error})") from error
     choices = ", ".join(installed(group)) or "none"
     raise ConfigError(f"{key} = {name!r}: no such adapter is installed; there are {choices}")
 

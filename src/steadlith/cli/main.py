@@ -11,11 +11,16 @@ import io
 import os
 import sys
 import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from steadlith.cli import options
 from steadlith_core.errors import Interrupted, SteadlithError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NAME = "steadlith"
 COMPLETE = "_STEADLITH_COMPLETE"
@@ -35,7 +40,45 @@ Exit codes:
 """
 
 
+COMMANDS: Mapping[str, str] = {
+    "init": "start:init",
+    "plan": "changes:plan",
+    "show": "showing:show",
+    "apply": "changes:apply",
+    "status": "reading:status",
+    "search": "reading:search",
+    "verify": "reading:verify",
+    "diff": "comparing:diff",
+    "manifest": "offline:manifest",
+    "lock": "offline:lock",
+    "prove": "offline:prove",
+    "verify-proof": "offline:verify_proof",
+    "chunk": "cutting:chunk",
+    "measure": "measuring:measure",
+}
+"""Each command's module and function in `steadlith.cli`: loaded when it is asked for."""
+
+
+class Commands(click.Group):
+    """The group of `COMMANDS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names."""
+        del ctx
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One command, loaded; none for a name that there is not."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"steadlith.cli.{module}"), function)
+        return command
+
+
 @click.group(
+    cls=Commands,
     epilog=CODES,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -83,14 +126,6 @@ def _run() -> int:
 
 
 def _command() -> object:
-    from steadlith.cli import changes, comparing, cutting, measuring, offline, reading, showing, start
-
-    for command in (start.init, changes.plan, showing.show, changes.apply):
-        group.add_command(command)
-    for command in (reading.status, reading.search, reading.verify, cutting.chunk, measuring.measure):
-        group.add_command(command)
-    for command in (comparing.diff, offline.manifest, offline.lock, offline.prove, offline.verify_proof):
-        group.add_command(command)
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
