@@ -27,6 +27,7 @@ def encode(value: Value) -> bytes:
         return known(value)
     for kind, make in _KINDS:
         if isinstance(value, kind):
+            _ENCODERS[type(value)] = make  # a digest, an enum of text: known from now on
             return make(value)
     message = f"no canonical encoding for {type(value).__name__}: {value!r}"
     raise TypeError(message)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from steadlith_core.planning.cost import cost
@@ -21,7 +22,7 @@ from steadlith_core.state.tree import distance
 from steadlith_core.text.tokens import ESTIMATOR_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.cost import Price
@@ -46,12 +47,17 @@ class Terms:
     counted_by: str = ESTIMATOR_ID
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Planned:
-    """A plan and the writes that carry it out."""
+    """A plan and the writes that carry it out, which are made when somebody asks: most plans are only looked at."""
 
     plan: Plan
-    writes: Writes
+    carry_out: Callable[[], Writes]
+
+    @cached_property
+    def writes(self) -> Writes:
+        """The rows to put and the documents to close."""
+        return self.carry_out()
 
 
 def make_plan(world: World, terms: Terms) -> Planned:
@@ -98,7 +104,8 @@ def make_plan(world: World, terms: Terms) -> Planned:
         findings=tuple(sorted(world.findings)),
     )
     tripped = judge(plan, _losses(world, matching), terms.limits)
-    return Planned(replace(plan, tripped=tripped), writes(world.recipe.spaces[0], before, world, matching, changes))
+    carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)
+    return Planned(replace(plan, tripped=tripped), carry_out)
 
 
 @dataclass(slots=True)

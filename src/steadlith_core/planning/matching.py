@@ -81,6 +81,9 @@ def match(
                 matches[id_][position] = Match(id_, old_position, moved=True)
             gone[id_] = list(result.gone)
 
+    if not any(gone.values()):
+        # Nothing is left over that could go on anywhere: a first plan, or one of additions alone.
+        return Matching({id_: tuple(found) for id_, found in matches.items()}, dict.fromkeys(gone, ()), {})
     named = pairs(moves, recorded.keys() - wanted.keys(), wanted.keys() - recorded.keys())
     for old_id, new_id in named:
         _relocate_named(old_id, new_id, recorded, wanted, matches, gone)
