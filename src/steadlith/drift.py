@@ -48,6 +48,13 @@ def problems(reader: Recorded, level: Level) -> tuple[Problem, ...]:
         return tuple(reader.problems(full=level is Level.FULL)) if reader.head.generation else ()
 
 
+def refuse_lost(found: Iterable[Problem]) -> None:
+    """Raise `StoreCorrupt` for what only another index can mend."""
+    for problem in found:
+        if problem.kind is DriftKind.INDEX_DAMAGED:
+            raise StoreCorrupt(problem.message)
+
+
 def is_mendable(found: Iterable[Problem]) -> bool:
     """Whether a write can set any of this right (rule 3)."""
     return any(problem.kind is not DriftKind.HISTORY for problem in found)

@@ -44,7 +44,7 @@ class Look:
     """How to look: how closely the index is compared with what it recorded (`level`), and where documents may be
     removed (`scope`: each `SOURCE:PATH`, or `PATH` in any source; without any, everywhere).
 
-    With `repair_only` nothing is wanted but what drift makes necessary.
+    With `repair_only` the look is a full one, and nothing is wanted but what drift makes necessary.
     """
 
     level: Level = Level.HEAD
@@ -79,7 +79,7 @@ def observe(
     """
     glance = _Glance(assembly, books, look, only, taken_at)
     try:
-        if look.level is Level.HEAD:
+        if look.level is Level.HEAD and not look.repair_only:
             try:
                 return glance.at_head()
             except StoreCorrupt:
@@ -123,6 +123,7 @@ class _Glance:
     def in_full(self) -> Observed:
         """Believe nothing but rows that prove themselves."""
         problems = drift.problems(self.books.index, Level.FULL)
+        drift.refuse_lost(problems)
         with adapter("reading the index"):
             documents = tuple(self.books.index.documents())
         ledger = ManifestLedger(documents, self.books.fingerprints if self.same_recipe else None)

@@ -97,7 +97,7 @@ def plan(
     form = showing.chosen(form, json_output=json_output)
     if explain is not None and against is not None:
         raise click.UsageError("--explain needs the index: a manifest holds no texts. Leave --against out.")
-    look = steadlith.Look(Level.FULL if refresh_only else Level(refresh), scope, repair_only=refresh_only)
+    look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only)
     kept: tuple[RecordedDocument, ...] = ()
     with steadlith.open(config) as index:
         if explain is not None:

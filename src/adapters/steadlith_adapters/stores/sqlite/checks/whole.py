@@ -49,7 +49,9 @@ def head(session: Session) -> Iterator[Problem]:
     last = session.value("SELECT max(number) FROM generation")
     number, following = row or (None, None)
     if number != last:
-        yield Problem(DriftKind.HEAD, f"the head points at generation {number}, the last one committed is {last}")
+        # No write can mend this: what the arms hold is the last generation's, and the head shows another one.
+        message = f"the head points at generation {number}, the last one committed is {last}"
+        yield Problem(DriftKind.INDEX_DAMAGED, message)
     used = session.value("SELECT max(occurrence) FROM occurrence")
     if following is not None and used is not None and following <= used:
         message = f"the head would give out occurrence {following} again; {used} is in use"
