@@ -97,8 +97,8 @@ def verdicts(data: Any) -> Iterable[Verdict]:
 def render(data: Any) -> Iterable[str]:
     yield (
         f"{data['documents']:,} generated documents of {SECTIONS} chunks, about {data['bytes']} bytes each, in folders "
-        f"of {FOLDER:,}. The texts are small, so that the index fits a test machine: what is measured here reads none of "
-        f"them. Applied in {LOTS} lots, and once more without changes. The index takes {mb(data['disk'])}, of it the "
+        f"of {FOLDER:,}. The texts are small, so that the index fits a test machine: nothing here reads them. Applied "
+        f"in {LOTS} lots, and once more without changes. The index takes {mb(data['disk'])}, of it the "
         f"fingerprint file {mb(data['fingerprints'])}. {ROUNDS} runs each."
     )
     rows = [("a bare walk that stats every file", f"{data['walk']:.2f} s", "", "")]

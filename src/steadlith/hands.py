@@ -58,6 +58,7 @@ class Hands:
     terms: Terms
     report: Reporter
     stat_cache: bool = True
+    workers: int = 1
     _store: Store | None = None
     _kept_in: Cache | None = None
     _draft: Draft | None = None
@@ -136,7 +137,8 @@ class Hands:
         only = frozenset((*(change.id for change in self.plan.changes), *self.plan.mended))
         taken_at = self._draft.taken_at if self._draft else None
         books = self._stack.enter_context(opened(self.assembly, lambda: self.store, stat_cache=self.stat_cache))
-        observed = self._seen = observe(self.assembly, books, look, only=only, taken_at=taken_at)
+        observed = observe(self.assembly, books, look, only=only, taken_at=taken_at, workers=self.workers)
+        self._seen = observed
         for id_ in observed.left:
             self.report(Warned(f"{id_} changed since the plan was made; it is left to the next plan"))
         return fx.Recomputed(make_plan(observed.world, self.terms))

@@ -74,21 +74,28 @@ class Index:
             self._memory = None
 
     def plan(
-        self, look: Look = USUAL, *, stat_cache: bool = True, against: Path | None = None, exact: bool = False
+        self,
+        look: Look = USUAL,
+        *,
+        stat_cache: bool = True,
+        against: Path | None = None,
+        exact: bool = False,
+        workers: int = 1,
     ) -> Plan:
         """What would change, and what it costs. Needs no credential and no network, and changes nothing.
 
         `look` says how closely to look, and where documents may be removed. Without `stat_cache` every document is
         read; the plan is the same. `against` an exported manifest neither index nor cache is looked at: the plan is a
         preview, and its embeddings are at most what is needed. With `exact` the tokenizer of `[embedding.tokenizer]`
-        counts what is paid for; the steps keep their estimates.
+        counts what is paid for; the steps keep their estimates. `workers` is how many processes may cut, this one
+        among them: others start where much is to be cut, and the plan is the same.
         Raises `ConfigError`, `SourceError`, `ForeignFile`, `ManifestError`; a bad document is a finding, a damaged
         index is drift.
         """
         if against is not None:
-            world = observe(self._assembly, of_manifest(against), look).world
+            world = observe(self._assembly, of_manifest(against), look, workers=workers).world
             return self._counted(make_plan(world, self._terms()), world, exact=exact)
-        with self._planning(look, stat_cache=stat_cache) as (_, world, planned):
+        with self._planning(look, stat_cache=stat_cache, workers=workers) as (_, world, planned):
             return self._counted(planned, world, exact=exact)
 
     def kept(self, plan: Plan, *, against: Path | None = None) -> tuple[RecordedDocument, ...]:
@@ -99,7 +106,7 @@ class Index:
         with self.reader() as reader:
             return tuple(each for each in reader.documents() if each.id not in changed)
 
-    def explain(self, document: str, look: Look = USUAL, *, stat_cache: bool = True) -> Explained:
+    def explain(self, document: str, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Explained:
         """The plan, and why it does to one document (`SOURCE:PATH`, or `PATH` of the only source) what it does.
 
         Raises as `plan` does, and `UsageError` for a name that says no source.
@@ -107,7 +114,7 @@ class Index:
         from steadlith.explain import document_id, explained
 
         id_ = document_id(document, self.config.sources)
-        with self._planning(look, stat_cache=stat_cache) as (books, world, planned):
+        with self._planning(look, stat_cache=stat_cache, workers=workers) as (books, world, planned):
             return explained(books, world, planned.plan, id_)
 
     def apply(
@@ -117,13 +124,14 @@ class Index:
         allow: Iterable[str] = (),
         lock_timeout: float = 0.0,
         stat_cache: bool = True,
+        workers: int = 1,
         report: events.Reporter = events.silent,
         stop_requested: Callable[[], bool] = lambda: False,
     ) -> Result:
         """Do exactly what `plan` says, or refuse before the first write.
 
         `allow` overrides guards by their flags (`--allow-removals`, ...). `lock_timeout` is in seconds. Applying a
-        plan that made the current generation does nothing (`Result.already`).
+        plan that made the current generation does nothing (`Result.already`). `workers` is as for `plan`.
         Raises `PlanStale`, `PlanRejected`, `GuardRefused`, `LockHeld`, `Stopped`, `AdapterError` and its kinds.
         """
         from steadlith.driver import drive
@@ -136,7 +144,7 @@ class Index:
             stack.callback(cache.close)
             lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
-            hands = Hands(self._assembly, open_store, cache, lock, plan, self._terms(), report, stat_cache)
+            hands = Hands(self._assembly, open_store, cache, lock, plan, self._terms(), report, stat_cache, workers)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,
@@ -202,11 +210,11 @@ class Index:
         return counting.counted(planned, world.available, counting.tokenizer(self.config), self._price)
 
     @contextmanager
-    def _planning(self, look: Look, *, stat_cache: bool) -> Iterator[tuple[Books, World, Planned]]:
+    def _planning(self, look: Look, *, stat_cache: bool, workers: int) -> Iterator[tuple[Books, World, Planned]]:
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=True)
             books = stack.enter_context(opened(self._assembly, open_store, stat_cache=stat_cache))
-            world = observe(self._assembly, books, look).world
+            world = observe(self._assembly, books, look, workers=workers).world
             yield books, world, make_plan(world, self._terms())
 
     @contextmanager

@@ -72,12 +72,13 @@ def observe(
     *,
     only: frozenset[DocumentId] | None = None,
     taken_at: int | None = None,
+    workers: int = 1,
 ) -> Observed:
-    """Look at everything, or closely at `only` some documents; `taken_at` is as in `Survey`.
+    """Look at everything, or closely at `only` some documents; `taken_at` and `workers` are as in `Survey`.
 
     An index that cannot even be read in full counts as none, and is drift.
     """
-    glance = _Glance(assembly, books, look, only, taken_at)
+    glance = _Glance(assembly, books, look, only, taken_at, workers)
     try:
         if look.level is Level.HEAD and not look.repair_only:
             try:
@@ -86,7 +87,8 @@ def observe(
                 pass  # rule 2
         return glance.in_full()
     except Damaged:
-        return observe(assembly, replace(books, fingerprints=None), look, only=only, taken_at=taken_at)
+        books = replace(books, fingerprints=None)
+        return observe(assembly, books, look, only=only, taken_at=taken_at, workers=workers)
     except StoreCorrupt as error:
         return replace(glance, books=books.without_index(error)).at_head()
 
@@ -98,6 +100,7 @@ class _Glance:
     look: Look
     only: frozenset[DocumentId] | None
     taken_at: int | None
+    workers: int
 
     @property
     def same_recipe(self) -> bool:
@@ -163,6 +166,7 @@ class _Glance:
             may_go=allows(self.look.scope, self.assembly.sources),
             repair_only=self.look.repair_only,
             taken_at=self.taken_at,
+            workers=self.workers,
         )
         survey.look(self._sources)
         return survey

@@ -4,20 +4,23 @@
 2. A document whose stamp or whose bytes are the recorded ones is not cut again, under the same recipe.
 3. Memory grows with what changed: of an unchanged folder nothing is kept.
 4. Chunks are made from the same bytes that were digested.
+5. How many processes cut (`workers`) decides how long it takes, and nothing else.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith.border import adapter
+from steadlith.crew import Crew
 from steadlith.fingerprints import Record, Refusal
 from steadlith.ledger import split
 from steadlith_core.errors import DocumentError
 from steadlith_core.planning.planfile import is_plan_file
-from steadlith_core.planning.wanted import SourceText, want_all
+from steadlith_core.planning.wanted import SourceText
 from steadlith_core.ports import nothing_known
 from steadlith_core.records import DocumentId, Finding, FindingKind, KnownFolder
 from steadlith_core.state.identity import content_digest
@@ -69,6 +72,7 @@ class Survey:
     may_go: Callable[[DocumentId], bool] = lambda _id: True
     repair_only: bool = False
     taken_at: int | None = None
+    workers: int = 1
     wanted: dict[DocumentId, WantedDocument] = field(default_factory=dict)
     gone: set[DocumentId] = field(default_factory=set)
     unread: set[DocumentId] = field(default_factory=set)
@@ -79,11 +83,15 @@ class Survey:
     places: dict[str, bytes | None] = field(default_factory=dict)
     _uncut: list[_Uncut] = field(default_factory=list)
     _uncut_bytes: int = 0
+    _given: deque[_Uncut] = field(default_factory=deque)
+    _crew: Crew = field(init=False)
 
     def look(self, sources: Mapping[str, Source]) -> None:
         """List all sources, read what the ledger does not vouch for, and cut what is not as recorded."""
-        for name, source in sources.items():
-            self._look(name, source)
+        with Crew(self.assembly, self.workers) as self._crew:
+            for name, source in sources.items():
+                self._look(name, source)
+            self._cut(last=True)
         for name in self.ledger.sources():
             if name not in sources:
                 folders = self.ledger.folders(name)
@@ -109,7 +117,6 @@ class Survey:
                     seen[part.folder] = part.rules
                     if part.entries or folders[part.folder] != (len(part.same), len(part.same), 0):
                         missing |= self._folder(name, source, part)
-        self._cut()
         for folder in folders.keys() - seen.keys():
             missing |= self._all_of(name, folder)
         self._settle(missing, unread)
@@ -177,12 +184,15 @@ class Survey:
         if self._uncut_bytes > CUT_TOGETHER:
             self._cut()
 
-    def _cut(self) -> None:
-        """Cut what was read and is not cut yet."""
-        cutter = self.assembly.cutter
-        with adapter(f"cutting by {cutter.chunker.id}"):
-            cuts = want_all(cutter, [uncut.text for uncut in self._uncut]) if self._uncut else []
-        for uncut, cut in zip(self._uncut, cuts, strict=True):
+    def _cut(self, *, last: bool = False) -> None:
+        """Have cut what was read and is not cut yet, and take what is done; with `last` all of it."""
+        if self._uncut:
+            self._crew.give([uncut.text for uncut in self._uncut])
+            self._given += self._uncut
+            self._uncut.clear()
+            self._uncut_bytes = 0
+        for cut in self._crew.answers(last=last):
+            uncut = self._given.popleft()
             id_ = uncut.text.id
             if isinstance(cut, DocumentError):
                 self._refuse(id_, cut)
@@ -191,8 +201,6 @@ class Survey:
             else:
                 self.assembly.cut_before[id_, uncut.digest] = cut
                 self._wanted(uncut, cut)
-        self._uncut.clear()
-        self._uncut_bytes = 0
 
     def _wanted(self, uncut: _Uncut, cut: Wanted) -> None:
         document, findings = cut

@@ -37,6 +37,10 @@ class DocumentError(SteadlithError):
         super().__init__(message)
         self.kind = kind
 
+    def __reduce__(self) -> tuple[type[DocumentError], tuple[str, str]]:
+        """How it travels to another process: by what it is made of."""
+        return type(self), (self.kind, str(self))
+
 
 class PlanFileError(SteadlithError):
     """A plan file is not a plan that this version can read: damaged, or of another major version."""

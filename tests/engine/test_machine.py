@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from contextlib import contextmanager, suppress
-from functools import cache
+from dataclasses import replace
 from itertools import count, pairwise
 
 import hypothesis.strategies as st
@@ -17,13 +17,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from steadlith import hands, wiring
+from steadlith import hands
+from steadlith.observe import Look
 from steadlith_core.applying import effects as fx
 from steadlith_core.errors import PlanRejected, PlanStale
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.planfile import dump, load, plan_digest
 from steadlith_core.planning.wanted import SourceText, want
-from steadlith_core.records import Content, DocumentId, FindingKind, Format
+from steadlith_core.records import Content, DocumentId, DriftKind, FindingKind, Format, Level
 from steadlith_core.state.identity import source_digest
 from steadlith_core.state.roots import corpus_root
 from steadlith_core.state.trie import document_key, trie_root
@@ -43,6 +44,7 @@ BAD = b"# word1\n\nno text \xff at all\n"
 SIZES, TEMPLATES = ("late", 40, 25, 24), ("breadcrumb", "plain")
 USUAL_CUTTING = 'policy = "structural"\nmin_tokens = 16\nmax_tokens = 48'
 LAST_EFFECT = 16
+OF_ANOTHER_INDEX = {DriftKind.INDEX_MISSING, DriftKind.INDEX_REPLACED, DriftKind.INDEX_OLDER}
 
 words = st.integers(0, 60).map("word{}".format)
 paths = st.sampled_from(sorted(FORMATS))
@@ -111,6 +113,7 @@ class Life(RuleBasedStateMachine):
         self.cached, self.held = set(), set()  # model inputs that were paid for, and where their vectors are
         self.saved = []  # plans as files, each with the moment it was made at
         self.moment = 0
+        self.remembered = []  # fingerprint files as applies left them
         self.cutters = {}
         for self.template in TEMPLATES:
             for self.sizes in SIZES:
@@ -209,6 +212,45 @@ class Life(RuleBasedStateMachine):
     def touch(self, path, when):
         os.utime(self.site.docs / path, (when, when))
 
+    @rule(when=st.one_of(st.none(), st.integers(0, 2_000_000_000)))
+    def touch_everything(self, when):
+        with self.same_plan():
+            for path in self.disk:
+                os.utime(self.site.docs / path, when and (when, when))
+
+    @needs(on_disk)
+    @rule(path=existing(on_disk))
+    def write_the_same_again(self, path):
+        with self.same_plan():
+            place = self.site.docs / path
+            place.unlink()
+            place.write_bytes(self.disk[path])
+
+    @needs(lambda life: life.indexed)
+    @rule(path=st.runner().flatmap(lambda life: st.sampled_from(sorted(life.indexed))))
+    def put_back(self, path):
+        """The bytes that the index has, whatever stands there."""
+        self.put(path, self.indexed[path])
+
+    @needs(readable)
+    @rule(path=existing(readable))
+    def forge(self, path):
+        """Other bytes of the same size and the same time."""
+        was = (self.site.docs / path).stat()
+        self.put(path, self.disk[path].swapcase())
+        os.utime(self.site.docs / path, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+    @needs(lambda life: len(readable(life)) > 1)
+    @rule(paths=st.runner().flatmap(lambda life: st.permutations(sorted(readable(life)))))
+    def swap_two_files(self, paths):
+        one, other = (self.site.docs / path for path in paths[:2])
+        self.moment += 1
+        aside = self.site.root / "aside"
+        one.rename(aside)
+        other.rename(one)
+        aside.rename(other)
+        self.disk[paths[0]], self.disk[paths[1]] = self.disk[paths[1]], self.disk[paths[0]]
+
     @needs(on_disk)
     @rule(path=existing(on_disk))
     def spoil(self, path):
@@ -245,6 +287,41 @@ class Life(RuleBasedStateMachine):
             path.unlink()
         self.cached = set()
 
+    # ------------------------------------------------------------------------------ the fingerprint file
+
+    @property
+    def fingerprint_file(self):
+        return self.site.root / ".steadlith" / "steadlith.fingerprints"
+
+    @contextmanager
+    def same_plan(self):
+        """Whatever is done here decides nothing, but for what only the fingerprint file can tell of the index.
+
+        Nor is any plan of before made stale by it: `moment` stays.
+        """
+        before = replace(self.site.plan(), drift=())
+        yield
+        assert dump(replace(self.site.plan(), drift=())) == dump(before)
+
+    @rule()
+    def lose_the_fingerprints(self):
+        with self.same_plan():
+            self.fingerprint_file.unlink(missing_ok=True)
+
+    @needs(lambda life: life.remembered)
+    @rule(number=st.integers(0, 9))
+    def restore_older_fingerprints(self, number):
+        with self.same_plan():
+            self.fingerprint_file.write_bytes(self.remembered[-1 - number % len(self.remembered)])
+
+    @needs(lambda life: life.remembered)
+    @rule(at=st.integers(0, 10_000))
+    def damage_the_fingerprints(self, at):
+        with self.same_plan():
+            content = bytearray(self.remembered[-1])
+            content[at % len(content)] ^= 0x10
+            self.fingerprint_file.write_bytes(content)
+
     # ------------------------------------------------------------------------------------------- the runs
 
     @rule()
@@ -258,12 +335,21 @@ class Life(RuleBasedStateMachine):
         assert bad == self.bad
         self.saved.append((dump(planned), self.moment))
 
-    @rule()
-    def apply(self):
+    @rule(level=st.sampled_from(Level))
+    def plan_by_reading_all(self, level):
+        look = Look(level=level)
+        believing = self.site.open().plan(look)
+        reading = self.site.open().plan(look, stat_cache=False)
+        assert dump(replace(reading, drift=())) == dump(replace(believing, drift=()))
+        # What the last apply left is written in the file alone: whether this index is that one.
+        assert {drift.kind for drift in set(believing.drift) ^ set(reading.drift)} <= OF_ANOTHER_INDEX
+
+    @rule(stat_cache=st.booleans())
+    def apply(self, stat_cache=True):
         planned = self.site.plan()
         before = self.site.open().head()
         with self.watched() as paid:
-            done = self.site.apply(planned, allow=EVERYTHING)
+            done = self.site.apply(planned, allow=EVERYTHING, stat_cache=stat_cache)
         assert done.embedded == planned.cost.embeddings == len(paid)
         if planned.is_empty:
             assert done.head == before
@@ -272,14 +358,14 @@ class Life(RuleBasedStateMachine):
         assert not self.due()
 
     @needs(lambda life: life.saved)
-    @rule(number=st.integers(0, 99))
-    def apply_a_saved_plan(self, number):
+    @rule(number=st.integers(0, 99), stat_cache=st.booleans())
+    def apply_a_saved_plan(self, number, stat_cache):
         text, moment = self.saved[-1 - number % len(self.saved)]
         planned = load(text)
         before = self.site.open().head()
         with self.watched():
             try:
-                done = self.site.apply(planned, allow=EVERYTHING)
+                done = self.site.apply(planned, allow=EVERYTHING, stat_cache=stat_cache)
             except (PlanStale, PlanRejected):
                 assert moment != self.moment
                 assert self.site.open().head() == before
@@ -313,7 +399,7 @@ class Life(RuleBasedStateMachine):
         embedded = {(path, chunk.span) for path in self.indexed for chunk in self.cut(path).chunks if chunk.entry.embed}
         assert {(hit.document.path, hit.span) for hit in self.site.hits("word1", limit=200)} <= embedded
         for path, content in self.indexed.items():
-            for word in set(re.findall(r"word\d+", content.decode("utf-8"))):
+            for word in set(re.findall(r"word\d+", content.decode("utf-8").lower())):
                 holders.setdefault(word, set()).add(path)
         for word, (path,) in sorted((word, found) for word, found in holders.items() if len(found) == 1)[:3]:
             # A chunk that is merely nearest scores 1, as one does that alone has the word: it may tie, not win.
@@ -374,6 +460,8 @@ class Life(RuleBasedStateMachine):
 
     def settle(self, planned):
         """The plan was applied: move the model, then compare."""
+        if self.fingerprint_file.exists():  # a run that died may have left none
+            self.remembered.append(self.fingerprint_file.read_bytes())
         for change in planned.changes:
             path = change.id.path
             if change.fate is Fate.REMOVED:
@@ -452,19 +540,16 @@ class Life(RuleBasedStateMachine):
 
 def live(make_site, examples, steps):
     number = count()
-    with pytest.MonkeyPatch.context() as patch:
-        # Nothing is installed meanwhile; looking every adapter up again would take two thirds of the time.
-        patch.setattr(wiring, "entry_points", cache(wiring.entry_points))
-        run_state_machine_as_test(
-            lambda: Life(lambda **tables: make_site(f"site{next(number)}", **tables)),
-            settings=settings(
-                max_examples=examples,
-                stateful_step_count=steps,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-                report_multiple_bugs=False,
-            ),
-        )
+    run_state_machine_as_test(
+        lambda: Life(lambda **tables: make_site(f"site{next(number)}", **tables)),
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+        ),
+    )
 
 
 def test_a_random_life_keeps_index_and_sources_together(make_site):

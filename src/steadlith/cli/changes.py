@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,23 @@ class Seconds(click.FloatRange):
         return seconds if math.isfinite(seconds) else self.fail(f"{value} is not a number of seconds.", param, ctx)
 
 
+MOST_WORKERS = 8
+"""As many processes as cut faster than one reads."""
+
+
+def _cores() -> int:
+    return min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+workers = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=_cores,
+    show_default=f"the number of cores, at most {MOST_WORKERS}",
+    help="Processes that may cut documents when there are many; what comes out is the same.",
+)
+
+
 @click.command()
 @options.config
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the plan to this file.")
@@ -53,6 +71,7 @@ class Seconds(click.FloatRange):
 )
 @click.option("--refresh-only", is_flag=True, help="Plan repairs of the index, and nothing else.")
 @click.option("--no-stat-cache", is_flag=True, help="Read every document; the plan is the same.")
+@workers
 @click.option(
     "--against",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -79,6 +98,7 @@ def plan(
     explain: str | None,
     estimate: str,
     form: str | None,
+    workers: int,
     *,
     detailed: bool,
     everything: bool,
@@ -101,11 +121,11 @@ def plan(
     kept: tuple[RecordedDocument, ...] = ()
     with steadlith.open(config) as index:
         if explain is not None:
-            found = index.explain(explain, look, stat_cache=not no_stat_cache)
+            found = index.explain(explain, look, stat_cache=not no_stat_cache, workers=workers)
             planned = found.plan
         else:
             exact = estimate == "exact"
-            planned = index.plan(look, stat_cache=not no_stat_cache, against=against, exact=exact)
+            planned = index.plan(look, stat_cache=not no_stat_cache, against=against, exact=exact, workers=workers)
             kept = index.kept(planned, against=against) if everything else ()
     if out is not None:
         from steadlith_core.planning import planfile
@@ -137,12 +157,14 @@ def _put_explanation(found: Explained, form: str) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @overrides
 @click.option("--no-stat-cache", is_flag=True, help="Read every document; what is done is the same.")
+@workers
 @click.option("--lock-timeout", type=Seconds(), default=0.0, help="Seconds to wait for the lock.")
 @options.json
 def apply(
     file: Path | None,
     config: Path,
     lock_timeout: float,
+    workers: int,
     *,
     yes: bool,
     no_stat_cache: bool,
@@ -162,7 +184,7 @@ def apply(
         if file is not None:
             planned = planfiles.load(file)
         else:
-            planned = index.plan(stat_cache=not no_stat_cache)
+            planned = index.plan(stat_cache=not no_stat_cache, workers=workers)
             if not json_output:
                 options.show(text.plan(planned, steps=None, hint="steadlith plan --steps"))
             problem = guard_problem(planned, allow)
@@ -176,6 +198,7 @@ def apply(
             allow=allow,
             lock_timeout=lock_timeout,
             stat_cache=not no_stat_cache,
+            workers=workers,
             report=Progress(),
             stop_requested=stop.requested,
         )

@@ -1,4 +1,4 @@
-"""Plans as arrows between corpora: nothing from a corpus to itself, the whole way from one to another, and two in a row.
+"""Plans as arrows between corpora: none from a corpus to itself, the whole way from one to another, and two in a row.
 
 The oracle carries out a plan *file*, read as plain JSON, on a dictionary of numbered occurrences. It knows what
 docs/plan.md says of the steps and nothing of the code that made them.
