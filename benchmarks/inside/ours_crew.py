@@ -1,13 +1,14 @@
-"""What helpers gain: wall time of a first plan with one and with two processes, by the size of the corpus.
+"""What helpers gain: time of a first plan with one and with two processes, by the size of the corpus.
 
     python benchmarks/inside/ours_crew.py FOLDER [ROUNDS] [MEGABYTES,...] [WORKERS,...]
 
 Documents are the Markdown and plain texts of FOLDER again and again, each copy under a heading of its own. Rounds
-take turns and the least of each counts, since other work runs on the machine. `alone` is `steadlith.crew.ALONE`: what
-the first process cuts before it calls helpers; "one,0" measures helpers from the first byte.
+take turns and the least of each counts, since other work runs on the machine: `wall`, `own_cpu` of the first process,
+`helpers_cpu` of the others. `alone` is what the first process cuts before it calls helpers: as it is, and nothing.
 """
 
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -31,18 +32,21 @@ def write(root: Path, texts: list[bytes], size: int) -> None:
 
 
 def one(root: str, workers: int, alone: int) -> None:
-    """In a process of its own: the wall time of one plan, and its digest."""
+    """In a process of its own: the times of one plan, and its digest."""
     import steadlith
     from steadlith import crew
     from steadlith_core.planning.planfile import plan_digest
 
     crew.ALONE = alone
-    before = time.perf_counter()
+    wall, cpu = time.perf_counter(), time.process_time()
     plan = steadlith.open(root).plan(workers=workers)
-    print(json.dumps([time.perf_counter() - before, str(plan_digest(plan))]))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    others = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = {"wall": wall, "own_cpu": cpu, "helpers_cpu": others.ru_utime + others.ru_stime}
+    print(json.dumps([seconds, str(plan_digest(plan))]))
 
 
-def measured(root: str, workers: int, alone: int) -> tuple[float, str]:
+def measured(root: str, workers: int, alone: int) -> tuple[dict[str, float], str]:
     command = [sys.executable, __file__, "--one", root, str(workers), str(alone)]
     seconds, digest = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return seconds, digest
@@ -59,16 +63,17 @@ def main(folder: str, rounds: str = "3", sizes: str = "8,16,32,64,128", workers:
     for size in map(int, sizes.split(",")):
         with tempfile.TemporaryDirectory() as root:
             write(Path(root), texts, size << 20)
-            best: dict[str, float] = {}
+            best: dict[str, dict[str, float]] = {}
             digests = set()
             for _ in range(int(rounds)):
                 for count, alone in cases:
                     seconds, digest = measured(root, count, alone)
                     name = f"{count} workers, {alone >> 20} MB alone" if count > 1 else "1 worker"
-                    best[name] = min(seconds, best.get(name, seconds))
+                    least = best.setdefault(name, seconds)
+                    best[name] = {key: round(min(least[key], seconds[key]), 3) for key in seconds}
                     digests.add(digest)
             assert len(digests) == 1, "the plan depends on the workers"
-            table.append({"megabytes": size, "seconds": {name: round(least, 3) for name, least in best.items()}})
+            table.append({"megabytes": size, "seconds": best})
             print(table[-1], file=sys.stderr)
     print(json.dumps({"alone": crew.ALONE, "rounds": int(rounds), "plans": table}, indent=1))
 

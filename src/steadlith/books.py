@@ -28,12 +28,15 @@ IN_PROCESS = "process"
 class Books:
     """All open. `drift` is what is wrong with the index as a whole, `store` what its store says it can do.
 
-    Without a cache the index is an exported manifest, and a plan is a preview: it cannot know who has a vector.
+    With `stamps` an unchanged stamp in the fingerprint file spares reading a document; without, the file only tells
+    which index and which root folders the last apply saw. Without a cache the index is an exported manifest, and a plan
+    is a preview: it cannot know who has a vector.
     """
 
     index: Recorded
     cache: Cache | None
     fingerprints: Fingerprints | None
+    stamps: bool
     drift: tuple[Drift, ...]
     store: Mapping[str, str | int | tuple[str, ...]]
 
@@ -44,7 +47,7 @@ class Books:
 
     def without_index(self, error: StoreCorrupt) -> Books:
         """The same, for an index that is too damaged to be read: planning goes on as if there were none."""
-        return replace(self, index=AbsentIndex(), fingerprints=None, drift=(_lost(error),))
+        return replace(self, index=AbsentIndex(), stamps=False, drift=(_lost(error),))
 
 
 @contextmanager
@@ -57,21 +60,21 @@ def opened(assembly: Assembly, open_store: Callable[[], Store], *, stat_cache: b
             store = open_store()
             index = store.snapshot()
         except StoreCorrupt as error:
-            yield Books(AbsentIndex(), cache, None, (_lost(error),), {})
+            yield Books(AbsentIndex(), cache, None, False, (_lost(error),), {})
             return
         stack.callback(index.close)
-        file = remembering.known(assembly) if stat_cache and _is_durable(store) else None
+        file = remembering.known(assembly) if _is_durable(store) else None
         if file is not None:
             stack.callback(file.close)
         found = drift.replaced(index.head, file.header if file else None)
-        yield Books(index, cache, file, found, _told(store.capabilities))
+        yield Books(index, cache, file, stat_cache, found, _told(store.capabilities))
 
 
 def of_manifest(path: Path) -> Books:
     """The books that a manifest stands for. Raises `ManifestError`."""
     from steadlith import manifests
 
-    return Books(manifests.load(path), None, None, (), {})
+    return Books(manifests.load(path), None, None, stamps=False, drift=(), store={})
 
 
 def is_rebuilt(found: tuple[Drift, ...]) -> bool:
@@ -80,7 +83,7 @@ def is_rebuilt(found: tuple[Drift, ...]) -> bool:
 
 
 def _lost(error: StoreCorrupt) -> Drift:
-    return Drift(drift.INDEX, DriftKind.INDEX_DAMAGED, str(error), Repair.REBUILD)
+    return Drift(drift.INDEX, DriftKind.INDEX_DAMAGED, error.fault, Repair.REBUILD)
 
 
 def _is_durable(store: Store) -> bool:

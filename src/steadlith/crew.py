@@ -2,6 +2,7 @@
 
 1. Answers come in the order in which texts were given: a plan does not depend on how many processes cut.
 2. Helpers start where they pay: after `ALONE` bytes were cut in this process, and only if the caller allows them.
+   Until one says that it is ready it is given nothing, so that a plan which ends meanwhile never waits for it.
 3. A helper is a fresh interpreter, never a fork (threads and connections are open here), and imports no `__main__`.
    Only configuration and texts travel to it, and it cuts only if what it builds of them has our recipe.
 4. A helper that dies or cannot answer loses nothing: what it was given is cut here, and so is all that follows.
@@ -14,15 +15,17 @@ from __future__ import annotations
 import sys
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from steadlith.border import adapter
 from steadlith_core.errors import UsageError
-from steadlith_core.planning.wanted import want_all
+from steadlith_core.planning.wanted import WantedChunk, WantedDocument, want_all
+from steadlith_core.records import DocumentId, Finding, Span
+from steadlith_core.rows import EntryRow, TextRow
 
 # What starts processes and talks to them takes longer to load than a plan without changes may take: it is loaded late.
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future, ThreadPoolExecutor
     from queue import SimpleQueue
     from subprocess import Popen
@@ -68,8 +71,7 @@ class Crew:
         """Have a stretch of texts cut: by a helper if one has room before it, else here and now."""
         if self._workers > 1 and self._cut_here >= ALONE and not self._helpers.called:
             self._helpers.call(self._assembly, self._workers - 1)
-        waiting = sum(given.is_open for given in self._given)
-        if self._helpers.usable and waiting < AHEAD * (self._workers - 1):
+        if sum(given.is_open for given in self._given) < AHEAD * self._helpers.ready:
             self._given.append(_Given(texts, self._helpers.ask(texts), None))
         else:
             self._given.append(_Given(texts, None, self._cut(texts)))
@@ -112,15 +114,16 @@ class _Helpers:
         self._failed = False
         self._processes: list[Popen[bytes]] = []
         self._threads: ThreadPoolExecutor | None = None
+        self._began: list[Popen[bytes]] = []
         self._idle: SimpleQueue[Popen[bytes]]
 
     @property
-    def usable(self) -> bool:
-        """Whether they were called, and none has failed."""
-        return self.called and not self._failed
+    def ready(self) -> int:
+        """How many there are to ask: none any more after one has failed."""
+        return 0 if self._failed else len(self._began)
 
     def call(self, assembly: Assembly, count: int) -> None:
-        """Start them; whatever keeps one from starting, they are not usable then."""
+        """Start them; whatever keeps one from starting, nobody is asked then."""
         import pickle
         from concurrent.futures import ThreadPoolExecutor
         from queue import SimpleQueue
@@ -138,10 +141,18 @@ class _Helpers:
                 command = [sys.executable, "-c", PROGRAM, *sys.path]
                 process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)  # noqa: S603 -- our own interpreter
                 self._processes.append(process)
-                _tell(process, first)
-                self._idle.put(process)
+                self._threads.submit(self._meet, process, first)
         except Exception:  # noqa: BLE001 -- rule 4: no memory, no executable, a configuration that cannot travel
             self._failed = True
+
+    def _meet(self, process: Popen[bytes], first: bytes) -> None:
+        try:
+            _answer(process, first)
+        except Exception:  # noqa: BLE001 -- rule 4: it died, or cannot build the cutter
+            self._failed = True
+        else:
+            self._idle.put(process)
+            self._began.append(process)
 
     def ask(self, texts: Sequence[SourceText]) -> Future[Cuts | None]:
         """Have one of them cut these, as soon as one is free."""
@@ -155,9 +166,7 @@ class _Helpers:
         try:
             if self._failed:
                 return None
-            _tell(process, pickle.dumps(texts, pickle.HIGHEST_PROTOCOL))
-            assert process.stdout is not None
-            cuts: Cuts = pickle.load(process.stdout)  # noqa: S301 -- it comes from our own process
+            cuts: Cuts = _answer(process, pickle.dumps(texts, pickle.HIGHEST_PROTOCOL))
         except Exception:  # noqa: BLE001 -- rule 4: it died, or something cannot travel, or memory is short
             self._failed = True
             return None
@@ -181,10 +190,14 @@ class _Helpers:
             process.wait()
 
 
-def _tell(process: Popen[bytes], message: bytes) -> None:
+def _answer(process: Popen[bytes], message: bytes) -> Any:
+    import pickle
+
     assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write(message)
     process.stdin.flush()
+    return pickle.load(process.stdout)  # noqa: S301 -- it comes from our own process
 
 
 def work() -> None:
@@ -200,14 +213,42 @@ def work() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
     asked = sys.stdin.buffer
-    with os.fdopen(os.dup(1), "wb") as told:
+    with suppress(EOFError, BrokenPipeError), os.fdopen(os.dup(1), "wb") as told:
         os.dup2(2, 1)  # whatever prints must not get between the answers
         config, recipe = pickle.load(asked)  # noqa: S301 -- it comes from the parent
         cutter = Assembly(config).cutter
         if cutter.recipe != recipe:
             return
-        with suppress(EOFError, BrokenPipeError):
-            while True:
-                cuts = want_all(cutter, pickle.load(asked))  # noqa: S301 -- as above
-                told.write(pickle.dumps(cuts, pickle.HIGHEST_PROTOCOL))
-                told.flush()
+        made_anew = _made_anew()
+        cuts = want_all(cutter, ())  # which loads what cuts; this first answer says that we are ready
+        while True:
+            told.write(_packed(cuts, made_anew))
+            told.flush()
+            cuts = want_all(cutter, pickle.load(asked))  # noqa: S301 -- as above
+
+
+def _packed(cuts: Cuts, reducers: Mapping[type, Callable[[Any], Any]]) -> memoryview:
+    import io
+    import pickle
+
+    packed = io.BytesIO()
+    pickler = pickle.Pickler(packed, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = reducers
+    pickler.dump(cuts)
+    return packed.getbuffer()
+
+
+def _made_anew() -> dict[type, Callable[[Any], Any]]:
+    """How the records of an answer travel: as calls of their classes, half the work of filling frozen ones in."""
+    import copyreg
+
+    records = (WantedDocument, WantedChunk, TextRow, EntryRow, Span, DocumentId, Finding)
+    return {**copyreg.dispatch_table, **{record: _as_call(record) for record in records}}
+
+
+def _as_call(record: type) -> Callable[[Any], tuple[type, tuple[Any, ...]]]:
+    from dataclasses import fields
+    from operator import attrgetter
+
+    values = attrgetter(*(each.name for each in fields(record)))
+    return lambda made: (record, values(made))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from steadlith.border import adapter
-from steadlith_core.errors import StoreCorrupt
+from steadlith_core.errors import StoreCorrupt, UsageError
 from steadlith_core.planning.plan import Drift, Repair
 from steadlith_core.records import DriftKind, Level
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from steadlith.fingerprints import Header
+    from steadlith.observe import Look
     from steadlith.survey import Survey
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
@@ -52,7 +53,17 @@ def refuse_lost(found: Iterable[Problem]) -> None:
     """Raise `StoreCorrupt` for what only another index can mend."""
     for problem in found:
         if problem.kind is DriftKind.INDEX_DAMAGED:
-            raise StoreCorrupt(problem.message)
+            message = f"{problem.message}; apply a plan that builds the index anew"
+            raise StoreCorrupt(message, problem.message)
+
+
+def refuse_repairs_alone(found: tuple[Drift, ...], look: Look) -> None:
+    """Raise `UsageError` where drift of the index as a whole leaves nothing that repairs alone could repair."""
+    if look.repair_only and found:
+        raise UsageError(
+            f"{found[0].message}: repairs alone cannot help here, the steps of a whole plan can; plan without "
+            "--refresh-only"
+        )
 
 
 def is_mendable(found: Iterable[Problem]) -> bool:
@@ -100,11 +111,14 @@ def told(seen: Seen, wanted: Mapping[DocumentId, WantedDocument], survey: Survey
     """The drift that a plan shows, each with what becomes of it."""
     lost = seen.damaged - wanted.keys() - survey.gone
     found = [Drift(_place(problem), problem.kind, problem.message, _repair(problem, lost)) for problem in seen.problems]
-    found += (
-        Drift(str(id_), DriftKind.DOCUMENT, "its source cannot be read now, so it is not written anew", Repair.NONE)
-        for id_ in lost
-    )
+    found += (Drift(str(id_), DriftKind.DOCUMENT, _why_lost(id_, survey), Repair.NONE) for id_ in lost)
     return tuple(found)
+
+
+def _why_lost(id: DocumentId, survey: Survey) -> str:  # noqa: A002
+    if id in survey.left:
+        return "its source changed since it was applied: a whole plan writes it anew"
+    return "its source cannot be read now, so it is not written anew"
 
 
 def _place(problem: Problem) -> str:

@@ -1,6 +1,7 @@
 """The fingerprint file: what the last apply saw of every document, so that an unchanged one costs one `stat`.
 
-1. Disposable: whatever is wrong with it, it counts as absent, and the next plan reads more and says the same.
+1. Disposable: whatever is wrong with it, it counts as absent, and the next plan reads more and says the same; only that
+   an index or a root folder was replaced since is then not told.
 2. Written by apply alone, whole or not at all, beside the configuration in `.steadlith/`.
 3. It holds every recorded document. One whose stamp cannot be believed later has no identity: it is read again.
    That is so when it changed no earlier than `taken_at`, the file's own mtime when the look began: within one tick of

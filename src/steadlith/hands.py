@@ -18,7 +18,8 @@ from steadlith.border import adapter
 from steadlith.observe import Look, observe
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.audit import answer_problems
-from steadlith_core.errors import OutcomeUnknown, SteadlithError
+from steadlith_core.applying.recheck import is_applied
+from steadlith_core.errors import OutcomeUnknown, SteadlithError, StoreCorrupt
 from steadlith_core.events import Warned
 from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.planfile import plan_digest
@@ -126,20 +127,25 @@ class Hands:
                 assert_never(effect)
 
     def _head(self) -> Head:
-        if self._store is None and is_rebuilt(self.plan.drift):
-            return empty_head()  # what the plan stands on; whether the index really cannot be read, recomputing says
-        return self.store.head()
+        if self._store is not None or not is_rebuilt(self.plan.drift):
+            return self.store.head()
+        try:
+            head = self.store.head()
+        except StoreCorrupt:
+            return empty_head()
+        # The plan stands on no index; whether the one that is there really cannot be read, recomputing says.
+        return head if is_applied(plan_digest(self.plan), head) else empty_head()
 
     def _recompute(self) -> fx.Outcome:
         if is_rebuilt(self.plan.drift) or self.store.capabilities.durability != IN_PROCESS:
             self._draft = remembering.begin(self.assembly)
-        look = Look(self.plan.level, self.plan.scope)
+        look = Look(self.plan.level, self.plan.scope, repair_only=self.plan.repair_only)
         only = frozenset((*(change.id for change in self.plan.changes), *self.plan.mended))
         taken_at = self._draft.taken_at if self._draft else None
         books = self._stack.enter_context(opened(self.assembly, lambda: self.store, stat_cache=self.stat_cache))
         observed = observe(self.assembly, books, look, only=only, taken_at=taken_at, workers=self.workers)
         self._seen = observed
-        for id_ in observed.left:
+        for id_ in () if self.plan.repair_only else observed.left:
             self.report(Warned(f"{id_} changed since the plan was made; it is left to the next plan"))
         return fx.Recomputed(make_plan(observed.world, self.terms))
 

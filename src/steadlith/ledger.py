@@ -89,10 +89,11 @@ class FileLedger:
 
 
 class ManifestLedger:
-    """All recorded documents, with the stamps that a fingerprint file has for their bytes (rules 2 and 3)."""
+    """All recorded documents; with `stamps`, those that a fingerprint file has for their bytes (rules 2 and 3)."""
 
-    def __init__(self, recorded: Iterable[RecordedDocument], file: Fingerprints | None) -> None:
-        self._file = file
+    def __init__(self, recorded: Iterable[RecordedDocument], file: Fingerprints | None, *, stamps: bool) -> None:
+        self._seen = file
+        self._file = file if stamps else None
         self.documents = {document.id: document for document in recorded}
         self._names: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for id_ in self.documents:
@@ -133,7 +134,7 @@ class ManifestLedger:
 
     def place(self, source: str) -> bytes | None:
         """See `Ledger.place`."""
-        return self._file.places.get(source) if self._file else None
+        return self._seen.places.get(source) if self._seen else None
 
     def _stamped(self, source: str, folder: str) -> Records:
         place = self._file.folders(source).get(folder) if self._file else None

@@ -78,6 +78,7 @@ def observe(
 
     An index that cannot even be read in full counts as none, and is drift.
     """
+    drift.refuse_repairs_alone(books.drift, look)
     glance = _Glance(assembly, books, look, only, taken_at, workers)
     try:
         if look.level is Level.HEAD and not look.repair_only:
@@ -90,7 +91,9 @@ def observe(
         books = replace(books, fingerprints=None)
         return observe(assembly, books, look, only=only, taken_at=taken_at, workers=workers)
     except StoreCorrupt as error:
-        return replace(glance, books=books.without_index(error)).at_head()
+        lost = books.without_index(error)
+        drift.refuse_repairs_alone(lost.drift, look)
+        return replace(glance, books=lost).at_head()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,10 @@ class _Glance:
     def same_recipe(self) -> bool:
         """Whether what is recorded was cut as it would be now."""
         return self.books.index.head.recipe == self.assembly.cutter.recipe
+
+    @property
+    def _believes_stamps(self) -> bool:
+        return self.books.stamps and self.same_recipe
 
     def at_head(self) -> Observed:
         """Believe what the head vouches for."""
@@ -129,7 +136,7 @@ class _Glance:
         drift.refuse_lost(problems)
         with adapter("reading the index"):
             documents = tuple(self.books.index.documents())
-        ledger = ManifestLedger(documents, self.books.fingerprints if self.same_recipe else None)
+        ledger = ManifestLedger(documents, self.books.fingerprints, stamps=self._believes_stamps)
         problems, damaged = drift.holders(self.books.index, documents, problems)
         survey = self._survey(ledger, damaged)
         wanted, touched = self._differing(ledger, survey)
@@ -148,13 +155,13 @@ class _Glance:
     def _ledger(self) -> Ledger:
         head = self.books.index.head
         file = self.books.fingerprints
-        if file is not None and self.same_recipe and is_of(file.header, header(self.assembly, head)):
+        if file is not None and self._believes_stamps and is_of(file.header, header(self.assembly, head)):
             ledger = FileLedger(file)
             counted = sum(tally.recorded for name in ledger.sources() for tally in ledger.folders(name).values())
             if counted == head.documents:
                 return ledger
         with adapter("reading the index"):
-            return ManifestLedger(self.books.index.documents(), file if self.same_recipe else None)
+            return ManifestLedger(self.books.index.documents(), file, stamps=self._believes_stamps)
 
     def _survey(self, ledger: Ledger, damaged: frozenset[DocumentId]) -> Survey:
         survey = Survey(
@@ -230,6 +237,7 @@ class _Glance:
             drift=(*drift.told(seen, wanted, survey), *self.books.drift),
             mended=seen.damaged & wanted.keys(),
             mend=drift.is_mendable(seen.problems),
+            repair_only=self.look.repair_only,
             scope=self.look.scope,
             preview=self.books.preview,
             store=self.books.store,

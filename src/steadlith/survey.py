@@ -95,7 +95,7 @@ class Survey:
         for name in self.ledger.sources():
             if name not in sources:
                 folders = self.ledger.folders(name)
-                self._settle({id_ for folder in folders for id_ in self._all_of(name, folder)}, set())
+                self._settle(name, {id_ for folder in folders for id_ in self._all_of(name, folder)}, set())
 
     def keep(self, document: WantedDocument) -> None:
         """Note under which digest a document that could not be read is recorded now."""
@@ -119,7 +119,7 @@ class Survey:
                         missing |= self._folder(name, source, part)
         for folder in folders.keys() - seen.keys():
             missing |= self._all_of(name, folder)
-        self._settle(missing, unread)
+        self._settle(name, missing, unread)
 
     def _known(self, name: str, folder: str) -> KnownFolder | None:
         """What the ledger knows of a folder, but for documents that are to be read whatever is known of them."""
@@ -238,7 +238,7 @@ class Survey:
         rows = self.redrawn.setdefault((name, folder), dict(self.ledger.records(name, folder)))
         return {DocumentId(name, folder + word) for word, record in rows.items() if record.digest is not None}
 
-    def _settle(self, missing: set[DocumentId], unread: set[str]) -> None:
+    def _settle(self, name: str, missing: set[DocumentId], unread: set[str]) -> None:
         """What was not listed is gone, unless it stands where nothing is known."""
         folders = tuple(path for path in unread if path.endswith("/"))
         unseen = {
@@ -246,6 +246,18 @@ class Survey:
         }
         self.unread |= unseen
         self._go(missing - unseen)
+        held = {id_ for id_ in missing - unseen if not self.may_go(id_)}
+        self._tell(name, held, "not in the scope, so they stay")
+        if WHOLE_SOURCE in unread:
+            self._tell(name, unseen, "part of the source cannot be read, so they stay")
+
+    def _tell(self, name: str, stay: set[DocumentId], why: str) -> None:
+        """A finding for documents that are missing and stay all the same."""
+        if stay:
+            first = min(stay).path
+            more = f" and {len(stay) - 1:,} more" if len(stay) > 1 else ""
+            message = f"recorded documents are not listed any more, and {why}: {first}{more}"
+            self.findings.append(Finding(f"{name}:", FindingKind.MISSING, message))
 
     def _go(self, gone: set[DocumentId]) -> None:
         for id_ in filter(self.may_go, gone):

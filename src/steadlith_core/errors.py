@@ -107,7 +107,11 @@ class OutcomeUnknown(AdapterError):
 
 
 class StoreCorrupt(SteadlithError):
-    """A file of ours is damaged or half-made. Stop; the message says how to rebuild it."""
+    """A file of ours is damaged or half-made. Stop; the message says how to rebuild it, `fault` only what is wrong."""
+
+    def __init__(self, message: str, fault: str | None = None) -> None:
+        super().__init__(message)
+        self.fault = fault or message
 
 
 class ForeignFile(SteadlithError):

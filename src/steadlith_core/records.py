@@ -63,6 +63,7 @@ class FindingKind(StrEnum):
     LINK_OUTSIDE = "link_outside"
     NOT_A_FILE = "not_a_file"
     VANISHED = "vanished"
+    MISSING = "missing"
     CHANGED_WHILE_READING = "changed_while_reading"
     FRONT_MATTER = "front_matter"
     UNSPLITTABLE = "unsplittable"

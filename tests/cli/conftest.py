@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from steadlith.cli.main import main
+from steadlith_core.planning.planfile import load
 
 
 class Ran(NamedTuple):
@@ -38,3 +39,16 @@ def folder(tmp_path, cli):
     (docs / "b.md").write_text("# Bridges\n\nBridges cross rivers.\n", "utf-8")
     assert cli("init", "--embedder", "hash").code == 0
     return tmp_path
+
+
+@pytest.fixture
+def saved(folder, cli):
+    """The file of the first plan."""
+    assert cli("plan", "--out", "p.json").code == 0
+    return folder / "p.json"
+
+
+@pytest.fixture
+def planned(saved):
+    """The first plan."""
+    return load(saved.read_text("utf-8"))

@@ -142,7 +142,10 @@ def test_a_guard_exits_3_prints_the_plan_and_names_the_flag(cli, folder):
     assert (folder / "p.json").exists()
     refused = cli("apply", "--yes")
     assert refused.code == 3
-    assert "would go from 2 documents to none" in refused.err
+    assert "would go from 2 documents to none" in refused.out
+    assert refused.err == "Error: refused by a guard: see above; pass --allow-empty if you mean it\n"
+    assert "would go from 2 documents to none (pass --allow-empty" in cli("apply", "p.json").err
+    assert "would go from 2 documents to none" in document(cli("apply", "--json"), "steadlith-error")["message"]
     assert cli("apply", "p.json").code == 3
     assert cli("apply", "p.json", "--allow-empty").code == 0
 
@@ -314,9 +317,9 @@ def test_a_long_plan_is_counted_and_says_what_lists_it(cli, folder):
 def test_documents_are_counted_as_touched_of_those_that_will_be_there_and_removed(cli, folder):
     cli("apply", "--yes")
     (folder / "docs" / "a.md").rename(folder / "docs" / "c.md")
-    assert "kept (1 of 2 documents)." in cli("plan").out
+    assert "kept; 1 of 2 documents changes." in cli("plan").out
     (folder / "docs" / "b.md").unlink()
-    assert "kept (1 of 1 documents, 1 removed)." in cli("plan").out
+    assert "kept; the only document changes, 1 is removed." in cli("plan").out
 
 
 @pytest.mark.parametrize("count", [10, 11])

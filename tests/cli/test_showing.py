@@ -27,21 +27,6 @@ HOSTILE = [
 TALE = Drift("docs:two.md", DriftKind.VECTOR, "1 vector is gone", Repair.REWRITE)
 
 
-@pytest.fixture
-def saved(folder, cli):
-    assert cli("plan", "--out", "p.json").code == 0
-    return folder / "p.json"
-
-
-@pytest.fixture
-def planned(saved):
-    return load(saved.read_text("utf-8"))
-
-
-def rewritten(saved, planned):
-    saved.write_text(dump(planned), "utf-8")
-
-
 def lines(planned, steps=None):
     return [words for _, words in text.plan(planned, steps=steps)]
 
@@ -186,8 +171,9 @@ def test_markdown_has_totals_documents_cost_guards_findings_and_drift(planned):
     page = markdown.plan(full)
     for part in (
         "### Steadlith plan: refused by a guard",
+        "| | what | steps |",
         "| `+` | add | 2 |",
-        "Documents: 2 of 2 documents.",
+        "Documents: all 2 are new.",
         "Embeddings: 2 in 1 call, about",
         "- `+` `docs:a.md` (1 add)",
         "- `too much` (pass `--allow-cost` to apply if you mean it)",

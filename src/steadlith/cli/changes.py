@@ -41,7 +41,7 @@ class Seconds(click.FloatRange):
 
 
 MOST_WORKERS = 8
-"""As many processes as cut faster than one reads."""
+"""More would only wait: one process reads for all of them, and takes their answers."""
 
 
 def _cores() -> int:
@@ -115,6 +115,8 @@ def plan(
     from steadlith_core.records import Level
 
     form = showing.chosen(form, json_output=json_output)
+    if explain is not None and form == "markdown":
+        raise click.UsageError("--explain is printed as text or JSON. Leave --format markdown out.")
     if explain is not None and against is not None:
         raise click.UsageError("--explain needs the index: a manifest holds no texts. Leave --against out.")
     look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only)
@@ -136,7 +138,7 @@ def plan(
     else:
         showing.put(planned, form, steps=steps, kept=kept)
     if out is not None and form == "text":
-        click.echo(f"Plan written to {out}; apply exactly this with: steadlith apply {out}", err=True)
+        click.echo(planfiles.written(out, planned), err=True)
     if planned.tripped:
         return 3
     return 2 if detailed and not planned.is_empty else 0
@@ -176,8 +178,9 @@ def apply(
     A plan FILE is never asked about; it is refused if the index or a planned document moved since.
     """
     import steadlith
-    from steadlith.report import documents, text
+    from steadlith.report import documents, sentences, text
     from steadlith_core.applying.recheck import guard_problem
+    from steadlith_core.errors import GuardRefused
 
     allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
     with stopping() as stop, steadlith.open(config) as index:
@@ -189,7 +192,7 @@ def apply(
                 options.show(text.plan(planned, steps=None, hint="steadlith plan --steps"))
             problem = guard_problem(planned, allow)
             if problem is not None:
-                raise problem
+                raise problem if json_output else GuardRefused(sentences.refused(planned.tripped, allow))
             if not planned.is_empty:
                 _approve(yes=yes, json_output=json_output)
         stop.gently()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from steadlith.config import Config
+    from steadlith.proofs import Claim
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId
 
@@ -146,11 +147,21 @@ def verify_proof(file: Path, root: str, text: Path | None, *, json_output: bool)
     given = None if text is None else _read(text)
     trusted = digest("--root", root)
     assert trusted is not None  # it is required
-    proven = proofs.verify(proofs.load(_read(file)), trusted, given)
+    proven = proofs.verify(_claim(file), trusted, given)
     if json_output:
         options.put(documents.dumps(offlinedocuments.proven(proven)))
     else:
         options.show(offline.proven(proven))
+
+
+def _claim(file: Path) -> Claim:
+    from steadlith import proofs
+
+    try:
+        return proofs.load(_read(file))
+    except ProofError as error:
+        why = "not a proof file: not UTF-8" if isinstance(error.__cause__, UnicodeDecodeError) else str(error)
+        raise ProofError(f"{file}: {why}; `steadlith prove DOC --out FILE` writes one") from error
 
 
 def _read(file: Path) -> bytes:

@@ -46,7 +46,7 @@ def put(
 ) -> None:
     """Print a plan on stdout in one of `FORMATS`; `steps` and `hint` are those of the text.
 
-    `kept` are documents without a step, listed after the plan, or beside it in JSON.
+    `kept` are documents without a step, listed after those with one, or beside the plan in JSON.
     """
     if form == "json":
         from steadlith.report import documents
@@ -59,8 +59,7 @@ def put(
     else:
         from steadlith.report import text
 
-        options.show(text.plan(planned, steps=steps, hint=hint))
-        options.show(text.kept(kept))
+        options.show(text.plan(planned, steps=steps, hint=hint, kept=kept))
 
 
 @click.command()

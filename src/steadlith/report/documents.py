@@ -71,14 +71,8 @@ def status(head: Head) -> dict[str, Any]:
 def result(done: Result) -> dict[str, Any]:
     """How an apply ended."""
     values = status(done.head)
-    values |= {"kind": "steadlith-apply", "already_applied": done.already}
+    values |= {"kind": "steadlith-apply", "already_applied": done.already, "unchanged": done.unchanged}
     return values | {"embedded": done.embedded, "cached": done.cached}
-
-
-def unchanged(head: Head) -> dict[str, Any]:
-    """An apply that had nothing to do."""
-    values = status(head) | {"kind": "steadlith-apply", "already_applied": False}
-    return values | {"embedded": 0, "cached": 0}
 
 
 def answer(found: Answer) -> dict[str, Any]:

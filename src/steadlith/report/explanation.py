@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from steadlith.report.lines import STYLES, clean
+from steadlith.report.documents import FORMAT_VERSION
+from steadlith.report.lines import STYLES, clean, plural
 from steadlith_core.planning.explain import Answer
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.steps import GLYPHS, NAMES, Delete
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from steadlith.explain import Explained
     from steadlith.report.lines import Line
     from steadlith_core.planning.explain import Explanation, Lines, Why
+    from steadlith_core.records import DocumentId
 
 ANSWERS: Mapping[Answer, str] = {
     Answer.CACHE: "the cache has its vector",
@@ -36,24 +38,29 @@ def text(found: Explained) -> Iterator[Line]:
         yield "", f"{name}: {_nothing(found)}"
         return
     explanation = found.explanation
-    yield "bold", f"{name} {_fate(explanation)}"
+    yield "bold", f"{name} {_fate(found, explanation)}"
     if explanation.new:
         yield "", f"  new in the source: {_lines(explanation.new)}"
     if explanation.gone:
-        yield "", f"  gone from it:      {_lines(explanation.gone)}, as they were numbered"
+        yield "", f"  gone from it:      {_lines(explanation.gone)}, as {_were(explanation.gone)} numbered"
     for why in explanation.steps:
         glyph = GLYPHS[type(why.step)]
         yield STYLES[glyph], f"  {glyph} {_where(why)}: {'; '.join(_because(why))}"
     if explanation.change.kept:
-        yield "dim", f"  {explanation.change.kept} chunks are kept: the same text, in the same order"
+        are = "is" if explanation.change.kept == 1 else "are"
+        yield "dim", f"  {plural(explanation.change.kept, 'chunk')} {are} kept: the same text, in the same order"
 
 
 def document(found: Explained) -> dict[str, Any]:
     """A JSON value."""
     explanation = found.explanation
     return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-explanation",
         "document": {"source": found.id.source, "path": found.id.path},
-        "recorded": found.recorded,
+        "origin": _id(explanation.change.origin) if explanation and explanation.change.origin else None,
+        "goes_on_as": [_id(id_) for id_ in found.goes_on_as],
+        "unread": found.unread,
         "new_lines": list(explanation.new) if explanation else [],
         "gone_lines": list(explanation.gone) if explanation else [],
         "kept": explanation.change.kept if explanation else None,
@@ -68,22 +75,31 @@ def _step(why: Why) -> dict[str, Any]:
         "lines": why.lines,
         "changed_lines": list(why.changed),
         "cut_moved": why.cut_moved,
+        "metadata": list(why.keys),
         "before": list(why.before),
         "after": list(why.after),
         "vector": str(why.answer) if why.answer else None,
     }
 
 
+def _id(id: DocumentId) -> dict[str, str]:  # noqa: A002
+    return {"source": id.source, "path": id.path}
+
+
 def _nothing(found: Explained) -> str:
-    if not found.recorded:
-        return "no source lists it, and the index does not have it"
-    return "nothing changes: its source has the bytes that are recorded, or cannot be read just now"
+    if found.unread:
+        return (
+            "nothing changes: its source cannot be used just now (see the findings of the plan), so it stays as it is"
+        )
+    return "nothing changes: its source has the bytes that are recorded"
 
 
-def _fate(explanation: Explanation) -> str:
+def _fate(found: Explained, explanation: Explanation) -> str:
     change = explanation.change
     if change.origin is not None:
         return f"goes on from {clean(str(change.origin))}"
+    if found.goes_on_as:
+        return f"goes on as {', '.join(clean(str(id_)) for id_ in found.goes_on_as)}"
     return FATES[change.fate]
 
 
@@ -95,13 +111,17 @@ def _where(why: Why) -> str:
 
 
 def _because(why: Why) -> Iterator[str]:
-    yield str(why.step.reason).replace("_", " ")
-    if why.cut_moved:
-        verb = "stand" if isinstance(why.step, Delete) else "stood"
-        places = why.after if isinstance(why.step, Delete) else why.before
-        yield f"no line changed, a cut moved: its lines {verb} in {_chunks(places)}"
-    elif why.changed:
-        yield f"{_lines(why.changed)} {'gone' if isinstance(why.step, Delete) else 'new'}"
+    gone = isinstance(why.step, Delete)
+    yield str(why.step.reason).replace("_", " ") + (f" ({', '.join(map(clean, why.keys))})" if why.keys else "")
+    places = why.after if gone else why.before
+    if why.changed:
+        yield f"{_lines(why.changed)} {'gone' if gone else 'new'}"
+    if why.cut_moved and places:
+        which, stood = "its other lines" if why.changed else "its lines", "stand" if gone else "stood"
+        yield f"a cut moved: {which} {stood} in {_chunks(places)}"
+    elif places and not why.changed:
+        edit = "put into it: it goes on as" if gone else "taken out of it: it was"
+        yield f"lines were {edit} {_chunks(places)}"
     origin = getattr(why.step, "origin", None)
     if origin is not None:
         yield f"from {clean(str(origin))}"
@@ -115,5 +135,12 @@ def _chunks(positions: tuple[int, ...]) -> str:
 
 def _lines(ranges: tuple[Lines, ...]) -> str:
     words = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
-    one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
-    return f"line {words}" if one else f"lines {words}"
+    return f"line {words}" if _is_one(ranges) else f"lines {words}"
+
+
+def _were(ranges: tuple[Lines, ...]) -> str:
+    return "it was" if _is_one(ranges) else "they were"
+
+
+def _is_one(ranges: tuple[Lines, ...]) -> bool:
+    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]

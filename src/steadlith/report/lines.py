@@ -47,6 +47,11 @@ def clean(text: str) -> str:
     )
 
 
+def plural(count: int, word: str) -> str:
+    """A number of things, in words."""
+    return f"{count:,} {word}" + ("s" if count != 1 else "")
+
+
 def findings(found: Sequence[Finding], outcome: str) -> Iterator[Line]:
     """What needs a person's eye, each while they are few; `outcome` says what became of it."""
     if not found:

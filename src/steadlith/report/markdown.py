@@ -13,14 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith.report import sentences
-from steadlith.report.lines import clean
+from steadlith.report.entries import Renamed, entries, rows
+from steadlith.report.lines import clean, plural
 from steadlith_core.planning.steps import GLYPHS, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeVar
 
-    from steadlith_core.planning.plan import DocumentChange, Drift, Plan, Tripped
+    from steadlith.report.entries import Entry
+    from steadlith_core.planning.plan import Drift, Plan, Tripped
     from steadlith_core.records import Finding
 
     Item = TypeVar("Item")
@@ -47,8 +49,8 @@ def plan(planned: Plan) -> str:
         *(f"> {sentence}\n" for sentence in sentences.surroundings(few, code)),
         _section("Refused", planned.tripped, _guard, GUARDS),
         _section("Drift", planned.drift, _drift, DRIFT),
-        "" if planned.is_empty else _totals(planned),
-        _section("Documents", sentences.shown(planned), _change, DOCUMENTS),
+        f"{sentences.nothing(planned)}\n" if planned.is_empty else _totals(planned),
+        _section("Documents", rows(entries(planned)), _row, DOCUMENTS, _documents),
         _section("Findings", planned.findings, _finding, FINDINGS),
         f"Made by {code(planned.tool)} against generation {planned.base.generation}.\n",
     ]
@@ -70,7 +72,8 @@ def code(text: str) -> str:
 def _heading(planned: Plan) -> str:
     if planned.tripped:
         return "Steadlith plan: refused by a guard"
-    return "Steadlith plan: no changes" if planned.is_empty else "Steadlith plan"
+    nothing = "no repairs" if planned.repair_only else "no changes"
+    return f"Steadlith plan: {nothing}" if planned.is_empty else "Steadlith plan"
 
 
 def _totals(planned: Plan) -> str:
@@ -82,8 +85,8 @@ def _totals(planned: Plan) -> str:
     ]
     note = "`~` The index was made under another configuration; the new one is recorded."
     paragraphs = [
-        "\n".join(["| | step | chunks |", "|---|---|---:|", *rows, f"| | kept | {counts['keep']:,} |"]),
-        f"Documents: {sentences.documents(planned)}.",
+        "\n".join(["| | what | steps |", "|---|---|---:|", *rows, f"| | kept | {counts['keep']:,} |"]),
+        f"Documents: {sentences.documents(planned, '')}.",
         sentences.embeddings(planned.cost, code),
         *sentences.mending(planned),
         *([note] if planned.recipe_changed else []),
@@ -92,14 +95,20 @@ def _totals(planned: Plan) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _section(title: str, items: Sequence[Item], line: Callable[[Item], str], share: int) -> str:
-    """A heading and one line for each item, as many as its share has room for."""
+def _section(
+    title: str,
+    items: Sequence[Item],
+    line: Callable[[Item], str],
+    share: int,
+    size: Callable[[Item], int] = lambda _: 1,
+) -> str:
+    """A heading and one line for each item, as many as its share has room for; `size` is what an item counts for."""
     if not items:
         return ""
     listed = list(_within(map(line, items), share))
-    more = len(items) - len(listed)
+    more = sum(map(size, items[len(listed) :]))
     rest = [f"- and {more:,} more"] if more else []
-    return "\n".join([f"**{title}** ({len(items):,})", "", *listed, *rest, ""])
+    return "\n".join([f"**{title}** ({sum(map(size, items)):,})", "", *listed, *rest, ""])
 
 
 def _within(lines: Iterable[str], size: int) -> Iterator[str]:
@@ -115,22 +124,21 @@ def _guard(tripped: Tripped) -> str:
 
 
 def _drift(drift: Drift) -> str:
-    return f"- `!` {code(drift.place)} {drift.kind}: {code(drift.message)} ({sentences.REPAIRS[drift.repair]})"
+    return f"- `!` {code(drift.place)} {drift.kind}: {code(drift.message)} ({sentences.repair(drift)})"
 
 
-def _change(change: DocumentChange) -> str:
-    name = code(str(change.id))
-    if change.origin:
-        name = f"{code(str(change.origin))} to {name}"
-    return f"- `{sentences.glyph(change)}` {name}{_counts(change)}"
+def _row(row: Entry | Renamed) -> str:
+    if isinstance(row, Renamed):
+        return f"- `>` {code(row.old)} to {code(row.new)} ({plural(row.documents, 'document')})"
+    name = code(str(row.change.id))
+    if row.change.origin:
+        name = f"{code(str(row.change.origin))} to {name}"
+    counts = ", ".join(row.counts(code))
+    return f"- `{row.glyph}` {name}" + (f" ({counts})" if counts else "")
 
 
-def _counts(change: DocumentChange) -> str:
-    kinds = [type(step) for step in change.steps]
-    counted = [f"{kinds.count(kind)} {name}" for kind, name in NAMES.items() if kind in kinds]
-    if change.kept:
-        counted.append(f"{change.kept} kept")
-    return f" ({', '.join(counted)})" if counted else ""
+def _documents(row: Entry | Renamed) -> int:
+    return row.documents
 
 
 def _finding(finding: Finding) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from steadlith import proofs
 from steadlith.differences import Kind
-from steadlith.report.lines import STYLES, Line, clean
+from steadlith.report.lines import STYLES, Line, clean, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +39,14 @@ def written(file: Path, header: Header, size: int) -> Iterator[Line]:
 
 def counted(documents: int, chunks: int) -> str:
     """Both counts in words."""
-    return f"{_plural(documents, 'document')}, {_plural(chunks, 'chunk')}"
+    return f"{plural(documents, 'document')}, {plural(chunks, 'chunk')}"
 
 
 def verification(found: Verification, manifest: Path) -> Iterator[Line]:
     """How a manifest compares with what is pinned."""
     for problem in found.problems:
         yield "bold red", f"! {clean(problem)}"
-    outcome = "OK" if found.ok else _plural(len(found.problems), "problem")
+    outcome = "OK" if found.ok else plural(len(found.problems), "problem")
     style = "bold green" if found.ok else "bold red"
     yield style, f"{outcome}: manifest {clean(str(manifest))}, {counted(found.documents, found.chunks)}"
     yield "", f"Corpus root: {found.corpus_root}"
@@ -76,7 +76,7 @@ def _changed(each: Changed) -> Line:
     if each.origin is not None:
         name = f"{clean(str(each.origin))} -> {name}"
     counts = [count for count in (each.old_chunks, each.new_chunks) if count is not None]
-    chunks = _plural(counts[0], "chunk") if len(set(counts)) == 1 else f"{counts[0]} -> {_plural(counts[1], 'chunk')}"
+    chunks = plural(counts[0], "chunk") if len(set(counts)) == 1 else f"{counts[0]:,} -> {plural(counts[1], 'chunk')}"
     word = f"{WORDS[each.kind]}, " if each.kind in WORDS else ""
     return STYLES[glyph], f"{glyph} {name}  ({word}{chunks})"
 
@@ -106,13 +106,9 @@ def plans(found: PlansCompared) -> Iterator[Line]:
 
 def _steps(change: DocumentChange, *, named: bool = True) -> str:
     name = f"{clean(str(change.id))}  " if named else ""
-    return f"{name}({change.fate}, {_plural(len(change.steps), 'step')})"
+    return f"{name}({change.fate}, {plural(len(change.steps), 'step')})"
 
 
 def proven(found: Proven) -> Iterator[Line]:
     """What is proven, in a sentence."""
     yield "bold green", f"Proven: {clean(proofs.sentence(found))}"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count:,} {word}" + ("s" if count != 1 else "")

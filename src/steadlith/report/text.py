@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith.report import sentences
-from steadlith.report.lines import STYLES, Line, Segments, clean, findings
-from steadlith_core.planning.steps import GLYPHS, NAMES, Add, Delete, Move, Reembed, Rekey, Step, Update
+from steadlith.report.changelines import changes
+from steadlith.report.lines import STYLES, Line, Segments, clean, findings, plural
 from steadlith_core.retrieval.snippet import snippet
 from steadlith_core.text.query import terms
 
@@ -20,32 +20,36 @@ if TYPE_CHECKING:
     from steadlith.search import Answer, Hit
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
-    from steadlith_core.planning.plan import DocumentChange, Plan
-    from steadlith_core.records import DocumentId, Head
+    from steadlith_core.planning.plan import Plan
+    from steadlith_core.records import Head
     from steadlith_core.rows import RecordedDocument
 
 __all__ = ["Line", "Segments", "answer", "clean", "drift", "findings", "plan", "result", "status", "verification"]
 
-LISTED_STEPS = 20
 LISTED_DRIFT = 20
 SNIPPET_LINES = 4
 SNIPPET_WIDTH = 100
 
 
-def plan(planned: Plan, *, steps: bool | None, hint: str = "--steps") -> Iterator[Line]:
+def plan(
+    planned: Plan, *, steps: bool | None, hint: str = "--steps", kept: Sequence[RecordedDocument] = ()
+) -> Iterator[Line]:
     """The plan: drift, documents with their steps, totals, embeddings, cost, findings, guards.
 
     `steps` lists every step, or only counts them per document; none lists them while they are few, and else says
-    with `hint` what would list them.
+    with `hint` what would list them. `kept` are documents without a step that are listed too. The totals follow all
+    lists that can be long.
     """
     for sentence in sentences.surroundings(planned):
         yield "bold", sentence
     yield from drift(planned, every=steps is True)
+    if not planned.is_empty:
+        yield from changes(planned, steps=steps, hint=hint)
+    yield from _kept(kept)
     if planned.is_empty:
-        yield "bold green", sentences.NO_CHANGES
+        yield "bold yellow" if planned.drift else "bold green", sentences.nothing(planned)
     else:
-        yield from _changes(planned, steps=steps, hint=hint)
-        if planned.changes or planned.recipe_changed:
+        if planned.changes or planned.recipe_changed or kept:
             yield "", ""
         yield "bold", sentences.totals(planned)
         yield "", sentences.embeddings(planned.cost)
@@ -68,69 +72,15 @@ def drift(planned: Plan, *, every: bool) -> Iterator[Line]:
     listed = planned.drift if every else planned.drift[:LISTED_DRIFT]
     for each in listed:
         words = f"{clean(each.place)}: {each.kind}: {clean(each.message)}"
-        yield STYLES["!"], f"! {words} ({sentences.REPAIRS[each.repair]})"
+        yield STYLES["!"], f"! {words} ({sentences.repair(each)})"
     if len(listed) < len(planned.drift):
         yield "dim", f"(and {len(planned.drift) - len(listed):,} more; --json lists all)"
     yield "", ""
 
 
-def _changes(planned: Plan, *, steps: bool | None, hint: str) -> Iterator[Line]:
-    total = sum(len(change.steps) for change in planned.changes)
-    listed = total <= LISTED_STEPS if steps is None else steps
-    if planned.recipe_changed:
-        yield STYLES["~"], "~ configuration  (the index was made under another one; the new one is recorded)"
-    for change in sentences.shown(planned):
-        yield from _change(change, listed=listed)
-    if steps is None and not listed:
-        yield "dim", f"({hint} lists all {total:,} steps)"
-
-
-def _change(change: DocumentChange, *, listed: bool) -> Iterator[Line]:
-    glyph, name = sentences.glyph(change), clean(str(change.id))
-    if change.origin:
-        name = f"{clean(str(change.origin))} -> {name}"
-    counts = ", ".join(_counts(change, steps=not listed))
-    yield STYLES[glyph], f"{glyph} {name}" + (f"  ({counts})" if counts else "")
-    if listed:
-        for step in change.steps:
-            yield STYLES[GLYPHS[type(step)]], f"    {GLYPHS[type(step)]} {_step(step, change.id)}"
-
-
-def _counts(change: DocumentChange, *, steps: bool) -> Iterator[str]:
-    for kind, name in NAMES.items() if steps else ():
-        count = sum(isinstance(step, kind) for step in change.steps)
-        if count:
-            yield f"{count} {name}"
-    if change.kept:
-        yield f"{change.kept} kept"
-
-
-def _step(step: Step, id: DocumentId) -> str:  # noqa: A002
-    reason = str(step.reason).replace("_", " ")
-    match step:
-        case Add() | Reembed() | Rekey():
-            who = "embed" if step.paid else "cached" if not isinstance(step, Rekey) else "vector reused"
-            how = "not embedded" if step.vector_key is None else f"{who}, about {step.tokens} tokens"
-            came = "" if isinstance(step, Add) or step.origin is None else f"from {clean(str(step.origin))}, "
-            return f"chunk {step.position}  {step.chunk_hash.short}  {came}{how}  ({reason})"
-        case Move():
-            old, new = f"chunk {step.old_position}", f"{step.position}"
-            if step.origin is not None:
-                old, new = f"{clean(str(step.origin))} {old}", f"{clean(str(id))} chunk {step.position}"
-            return f"{old} -> {new}  {step.chunk_hash.short}  ({reason})"
-        case Update():
-            place = "document" if step.position is None else f"chunk {step.position}"
-            return f"{place}  no embedding  ({reason})"
-        case Delete():
-            return f"chunk {step.old_position}  {step.chunk_hash.short}  ({reason})"
-
-
-def kept(documents: Sequence[RecordedDocument]) -> Iterator[Line]:
-    """The documents without a step."""
-    if documents:
-        yield "", ""
+def _kept(documents: Sequence[RecordedDocument]) -> Iterator[Line]:
     for document in documents:
-        yield "dim", f"  {clean(str(document.id))}  ({document.chunk_count} kept)"
+        yield "dim", f"  {clean(str(document.id))}  ({document.chunk_count:,} kept)"
 
 
 def result(done: Result) -> Iterator[Line]:
@@ -138,6 +88,9 @@ def result(done: Result) -> Iterator[Line]:
     head = done.head
     if done.already:
         yield "bold green", f"Already applied as generation {head.generation}. Nothing to do."
+        return
+    if done.unchanged:
+        yield "bold green", f"Nothing to do: the index is at generation {head.generation}."
         return
     yield (
         "bold green",
@@ -202,8 +155,7 @@ def verification(found: Verification) -> Iterator[Line]:
     """What was recomputed and what is wrong."""
     for problem in found.problems:
         yield "bold red", f"! {clean(problem)}"
-    count = len(found.problems)
-    outcome = "OK" if found.ok else f"{count} problem" + ("s" if count != 1 else "")
+    outcome = "OK" if found.ok else plural(len(found.problems), "problem")
     style = "bold green" if found.ok else "bold red"
     yield (
         style,
@@ -211,3 +163,5 @@ def verification(found: Verification) -> Iterator[Line]:
     )
     yield "", f"Corpus root: {found.corpus_root}"
     yield "", f"State root:  {found.state_root}"
+    if not found.ok and found.generation:
+        yield "", "`steadlith plan --refresh full` says what applying can repair."

@@ -34,12 +34,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a run ended without an error: the head, and what it cost. `already` if the plan had been applied before."""
+    """How a run ended without an error: the head, and what it cost. `already` if the plan had been applied before;
+    `unchanged` if it had no steps, so that no generation was made.
+    """
 
     head: Head
     already: bool
     embedded: int
     cached: int
+    unchanged: bool = False
 
 
 @dataclass(slots=True)
@@ -153,7 +156,7 @@ class ApplyRun:
             return self._fail(problem)
         if now.is_empty:
             assert self._head is not None  # read before the sources
-            self.result = Result(self._head, already=False, embedded=0, cached=0)
+            self.result = Result(self._head, already=False, embedded=0, cached=0, unchanged=True)
             return Signal.NOTHING_TO_DO  # a generation of its own would make saved plans stale
         self._planned = outcome.planned
         return self._stopped_early() or Signal.GOOD

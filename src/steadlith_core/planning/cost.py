@@ -35,8 +35,8 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`embeddings` are paid for. `cached` steps need a vector that is there already; of `rekeyed` ones the text has a
-    new identity, and its vector is reused.
+    """`embeddings` are paid for. `cached` steps need a vector that is there already, `repeated` ones one that another
+    step of the plan pays for; of `rekeyed` ones the text has a new identity, and its vector is reused.
 
     `tokens` are those of what is paid for, as `counted_by` counts them; `error_percent` is how far that is usually off,
     0 for an exact count and none where nobody measured it. `amount` is a decimal number as text, none when it is
@@ -47,6 +47,7 @@ class Cost:
     embeddings: int
     cached: int
     rekeyed: int
+    repeated: int
     tokens: int
     counted_by: str
     error_percent: int | None
@@ -67,6 +68,7 @@ def cost(
     local: bool,
     price: Price | None,
     rekeyed: int = 0,
+    repeated: int = 0,
     counted_by: str = ESTIMATOR_ID,
 ) -> Cost:
     """Add up what `token_counts`, one per paid embedding, come to."""
@@ -75,6 +77,7 @@ def cost(
         embeddings=len(token_counts),
         cached=cached,
         rekeyed=rekeyed,
+        repeated=repeated,
         tokens=tokens,
         counted_by=counted_by,
         error_percent=USUAL_ERROR_PERCENT.get(counted_by),

@@ -1,6 +1,6 @@
 """Explaining a document's steps: which lines changed, which cuts moved, and who answers for each vector.
 
-1. Lines are compared, not chunks: a chunk without a changed line is new only because a cut moved.
+1. Lines are compared, not chunks. A cut moved where lines that stayed stand together with other ones than before.
 2. A line is its text in the chunks that are embedded; line numbers are those of the source, 1-based.
 3. Nothing here is needed to apply a plan, and nothing of a text is shown.
 """
@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core.planning.diff import diff
-from steadlith_core.planning.steps import Add, Delete, Move, Reembed, Rekey, Update
+from steadlith_core.planning.steps import Delete, Move, Reembed, Rekey, Update
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,8 @@ class Why:
 
     `lines` is where the chunk stands: in the source as it is now, for a deletion as it was recorded. `changed` are
     those of its lines that are new (of a deletion: gone). `before` are the recorded chunks that its other lines stood
-    in, `after` those that a deleted chunk's other lines stand in now. `answer` says who has the vector that it needs.
+    in, `after` those that a deleted chunk's other lines stand in now; `cut_moved` if these lines stood, or stand, in
+    other company. `answer` says who has the vector that the step needs, `keys` which metadata changed.
     """
 
     step: Step
@@ -52,12 +53,9 @@ class Why:
     changed: tuple[Lines, ...] = ()
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
+    cut_moved: bool = False
     answer: Answer | None = None
-
-    @property
-    def cut_moved(self) -> bool:
-        """Whether only a cut moved: every line of the chunk was there (of a deletion: is there) in other chunks."""
-        return isinstance(self.step, Add | Delete) and not self.changed and bool(self.before or self.after)
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,11 @@ def explain(
     wanted: WantedDocument | None,
     in_cache: frozenset[Digest],
     in_index: frozenset[Digest],
+    keys: tuple[str, ...] = (),
 ) -> Explanation:
-    """Why each of the document's steps is taken. `recorded` are its chunks with their texts, as they stand in order."""
+    """Why each of the document's steps is taken. `recorded` are its chunks with their texts, as they stand in order; of
+    a document that goes on from another one, that one's. `keys` are the metadata that differ.
+    """
     old = _Page([(chunk.span, text) for chunk, text in recorded], [chunk.embed for chunk, _ in recorded])
     chunks = wanted.chunks if wanted else ()
     new = _Page([(chunk.span, chunk.text.text) for chunk in chunks], [chunk.entry.embed for chunk in chunks])
@@ -86,7 +87,7 @@ def explain(
     comes_from = {new.numbers[there]: old.numbers[here] for here, there in pairs}
     goes_to = {was: now for now, was in comes_from.items()}
     asked = _Asked(in_cache, in_index)
-    steps = tuple(_why(step, old, new, comes_from, goes_to, asked) for step in change.steps)
+    steps = tuple(_why(step, old, new, comes_from, goes_to, asked, keys) for step in change.steps)
     return Explanation(
         change,
         _ranges(line for line in new.numbers if line not in comes_from),
@@ -135,24 +136,47 @@ class _Asked:
 
 
 def _why(
-    step: Step, old: _Page, new: _Page, comes_from: Mapping[int, int], goes_to: Mapping[int, int], asked: _Asked
+    step: Step,
+    old: _Page,
+    new: _Page,
+    comes_from: Mapping[int, int],
+    goes_to: Mapping[int, int],
+    asked: _Asked,
+    keys: tuple[str, ...],
 ) -> Why:
     if isinstance(step, Delete):
         lines = old.lines(step.old_position)
         gone = _ranges(line for line in lines if line not in goes_to)
         after = _positions(new, (goes_to[line] for line in lines if line in goes_to))
-        return Why(step, _span(old, step.old_position), gone, after=after)
+        moved = _is_parted(old, new, goes_to, step.old_position, after, comes_from)
+        return Why(step, _span(old, step.old_position), gone, after=after, cut_moved=moved)
     if step.position is None:
-        return Why(step, None)
+        return Why(step, None, keys=keys)
+    if isinstance(step, Move | Update | Reembed | Rekey):
+        answer = None
+        if isinstance(step, Reembed | Rekey):
+            answer = asked.answer(step.vector_key, paid=step.paid)
+        return Why(step, _span(new, step.position), answer=answer)  # the text is the same
     lines = new.lines(step.position)
     changed = _ranges(line for line in lines if line not in comes_from)
     before = _positions(old, (comes_from[line] for line in lines if line in comes_from))
-    answer = None
-    if isinstance(step, Add | Reembed | Rekey):
-        answer = asked.answer(step.vector_key, paid=step.paid)
-    if isinstance(step, Move | Update) or (not isinstance(step, Add) and step.origin is not None):
-        changed, before = (), ()  # the text is the same: what its lines did elsewhere says nothing
-    return Why(step, _span(new, step.position), changed, before, answer=answer)
+    moved = _is_parted(new, old, comes_from, step.position, before, goes_to)
+    answer = asked.answer(step.vector_key, paid=step.paid)
+    return Why(step, _span(new, step.position), changed, before, cut_moved=moved, answer=answer)
+
+
+def _is_parted(
+    here: _Page,
+    there: _Page,
+    across: Mapping[int, int],
+    position: int,
+    others: tuple[int, ...],
+    back: Mapping[int, int],
+) -> bool:
+    """Whether the lines of a chunk that stand on both pages stand there in another company than here."""
+    mine = {line for line in here.lines(position) if line in across}
+    company = {back[line] for other in others for line in there.lines(other) if line in back}
+    return len(others) > 1 or company != mine
 
 
 def _positions(page: _Page, lines: Iterable[int]) -> tuple[int, ...]:

@@ -82,14 +82,15 @@ def judge(plan: Plan, losses: Losses, limits: Limits) -> tuple[Tripped, ...]:
         *([Tripped("model_changed", losses.model_changed, MODEL)] if losses.model_changed else []),
         *_budget(plan, limits),
         *_unread(plan, losses, limits),
-        *_rebuild(plan, losses),
+        *_rebuild(plan),
     )
 
 
 def _removals(removed: frozenset[DocumentId], losses: Losses, limits: Limits) -> Iterator[Tripped]:
     allowed = max(limits.removed_documents, losses.documents * limits.removed_documents_percent // 100)
     if len(removed) > allowed:
-        message = f"{len(removed)} of {losses.documents} documents would be removed (at most {allowed} pass)"
+        lost = f"{len(removed):,} of {losses.documents:,} documents would be removed"
+        message = f"{lost} (at most {allowed:,} go without a word)"
         yield Tripped("removed_documents", message + _by_settings(removed, losses), REMOVALS)
 
     before: Counter[str] = Counter()
@@ -100,7 +101,7 @@ def _removals(removed: frozenset[DocumentId], losses: Losses, limits: Limits) ->
     for source in sorted(before):
         own = {id_ for id_ in removed if id_.source == source}
         if own and source not in losses.wanted_sources and gone[source] == before[source]:
-            message = f"source {source!r} would go from {before[source]} documents to none"
+            message = f"source {source!r} would go from {_counted(before[source], 'document')} to none"
             yield Tripped("emptied_source", message + _by_settings(own, losses), EMPTY)
 
 
@@ -109,7 +110,7 @@ def _folders(removed: frozenset[DocumentId], losses: Losses) -> Iterator[Tripped
     emptied = {folder for folder, count in before.items() if gone[folder] == count >= LEAST_FOLDER}
     for folder in sorted(emptied):
         if not any(other != folder and folder.startswith(other) for other in emptied):
-            message = f"folder {folder!r} with its {before[folder]} documents would be gone"
+            message = f"folder {folder!r} with its {before[folder]:,} documents would be gone"
             own = {id_ for id_ in removed if str(id_).startswith(folder)}
             yield Tripped("removed_folder", message + _by_settings(own, losses), REMOVALS)
 
@@ -120,7 +121,7 @@ def _replaced_roots(removed: frozenset[DocumentId], losses: Losses) -> Iterator[
         if own:
             message = (
                 f"the root folder of source {source!r} is another one than at the last apply (not mounted, or put in "
-                f"place anew?), and {len(own)} of its documents would be removed"
+                f"place anew?), and {len(own):,} of its documents would be removed"
             )
             yield Tripped("replaced_root", message + _by_settings(own, losses), REPLACED)
 
@@ -129,14 +130,15 @@ def _deletions(plan: Plan, losses: Losses, limits: Limits) -> Iterator[Tripped]:
     lost = plan.counts["delete"] - plan.counts["add"]
     share = losses.chunks * limits.deleted_chunks_percent // 100
     if lost > limits.deleted_chunks and lost > share:
-        message = f"{lost} of {losses.chunks} chunks would be deleted without replacement"
+        message = f"{lost:,} of {losses.chunks:,} chunks would be deleted without replacement"
         yield Tripped("deleted_chunks", message, REMOVALS)
 
 
 def _size(plan: Plan, limits: Limits) -> Iterator[Tripped]:
     steps = sum(len(change.steps) for change in plan.changes)
     if steps > limits.max_steps:
-        message = f"the plan has {steps} steps, too many for anybody to review (at most {limits.max_steps} pass)"
+        size = _counted(steps, "step")
+        message = f"the plan has {size}, too many for anybody to review (the limit is {limits.max_steps:,})"
         yield Tripped("plan_too_large", message, LARGE)
 
 
@@ -144,10 +146,10 @@ def _budget(plan: Plan, limits: Limits) -> Iterator[Tripped]:
     cost = plan.cost
     if limits.paid_tokens is not None and cost.tokens > limits.paid_tokens:
         about = "" if cost.error_percent == 0 else "about "
-        message = f"{about}{cost.tokens} tokens would be embedded (the budget is {limits.paid_tokens})"
+        message = f"{about}{_counted(cost.tokens, 'token')} would be embedded (the budget is {limits.paid_tokens:,})"
         yield Tripped("budget", message, COST)
     if limits.paid_amount is not None and cost.amount is not None and Decimal(cost.amount) > limits.paid_amount:
-        message = f"about {cost.amount} {cost.currency} would be paid (the budget is {limits.paid_amount})"
+        message = f"about {Decimal(cost.amount):,} {cost.currency} would be paid (the budget is {limits.paid_amount:,})"
         yield Tripped("budget", message, COST)
 
 
@@ -158,18 +160,19 @@ def _unread(plan: Plan, losses: Losses, limits: Limits) -> Iterator[Tripped]:
     unread = [finding for finding in plan.findings if _left_unread(finding, read)]
     if unread:
         message = (
-            f"{len(unread)} inputs could not be used, and what is recorded of them would stay as it is "
+            f"{_counted(len(unread), 'input')} could not be used, and what is recorded of "
+            f"{'it' if len(unread) == 1 else 'them'} would stay as it is "
             f"(first: {unread[0].place}: {unread[0].kind})"
         )
         yield Tripped("unreadable", message, UNREAD)
 
 
-def _rebuild(plan: Plan, losses: Losses) -> Iterator[Tripped]:
+def _rebuild(plan: Plan) -> Iterator[Tripped]:
     lost = [drift for drift in plan.drift if drift.repair is Repair.REBUILD]
     if lost:
         message = (
-            f"the index would be built anew in place of what is there, with no history of its own "
-            f"({lost[0].place}: {lost[0].kind}; {losses.documents} documents are recorded)"
+            f"the damaged file would be moved aside and the index built anew from the sources and the cache; its "
+            f"history stays in the file that was moved ({lost[0].place}: {lost[0].kind})"
         )
         yield Tripped("rebuild", message, REBUILD)
 
@@ -177,7 +180,11 @@ def _rebuild(plan: Plan, losses: Losses) -> Iterator[Tripped]:
 def _by_settings(removed: Collection[DocumentId], losses: Losses) -> str:
     """Rule 2."""
     count = sum(id_ in losses.left_out for id_ in removed)
-    return f", {count} of them because include, exclude or ignore rules leave them out now" if count else ""
+    return f", {count:,} of them because include, exclude or ignore rules leave them out now" if count else ""
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}" + ("s" if count != 1 else "")
 
 
 def _left_unread(finding: Finding, read: Collection[str]) -> bool:
@@ -185,7 +192,7 @@ def _left_unread(finding: Finding, read: Collection[str]) -> bool:
     if finding.kind is FindingKind.INPUT_TOO_LONG:
         # With a line it is one long chunk of a document that is embedded all the same.
         return finding.place.rpartition(":")[0] not in read
-    return finding.kind is not FindingKind.UNSPLITTABLE
+    return finding.kind not in {FindingKind.UNSPLITTABLE, FindingKind.MISSING}
 
 
 def _folder(id: DocumentId) -> tuple[str, str]:  # noqa: A002

@@ -22,7 +22,7 @@ from steadlith_core.state.tree import distance
 from steadlith_core.text.tokens import ESTIMATOR_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.cost import Price
@@ -88,6 +88,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
             ledger.paid_tokens,
             cached=ledger.cached,
             rekeyed=ledger.rekeyed,
+            repeated=ledger.repeated,
             counted_by=terms.counted_by,
             batch_size=terms.batch_size,
             probe_texts=terms.probe_texts,
@@ -97,6 +98,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
         level=world.level,
         drift=tuple(sorted(world.drift, key=lambda drift: (drift.place, drift.kind, drift.message))),
         mended=tuple(sorted(world.mended)),
+        repair_only=world.repair_only,
         scope=world.scope,
         preview=world.preview,
         store=world.store,
@@ -116,34 +118,51 @@ class _Ledger:
     paid_tokens: list[int] = field(default_factory=list)
     cached: int = 0
     rekeyed: int = 0
+    repeated: int = 0
+    _bought: set[Digest] = field(default_factory=set)
 
     def pays(self, chunk: WantedChunk, *, rekey: bool = False) -> bool:
         if chunk.vector_key is None:
             return False  # it needs none
         if chunk.vector_key in self.available:
-            self.rekeyed += rekey
-            self.cached += not rekey
+            again = chunk.vector_key in self._bought
+            self.repeated += again
+            self.rekeyed += rekey and not again
+            self.cached += not rekey and not again
             return False
         self.available.add(chunk.vector_key)
+        self._bought.add(chunk.vector_key)
         self.paid_tokens.append(chunk.tokens)
         return True
 
 
+def _why_gone(world: World, id: DocumentId, continued: Container[DocumentId]) -> Reason:  # noqa: A002
+    """Why what is left of a vanished document goes: the document itself may go on under another name."""
+    if id in continued:
+        return Reason.TEXT_GONE
+    return Reason.OUT_OF_SCOPE if id in world.left_out else Reason.DOCUMENT_VANISHED
+
+
 def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[DocumentChange]:
+    origins = {
+        id_: matching.named.get(id_) or _origin(world, matching.matches[id_])
+        for id_ in world.wanted
+        if id_ not in world.recorded
+    }
+    continued = {origin for origin in origins.values() if origin is not None}
     for id_ in sorted(world.wanted.keys() | world.vanished):
         if id_ in world.vanished:
-            reason = Reason.OUT_OF_SCOPE if id_ in world.left_out else Reason.DOCUMENT_VANISHED
-            gone = tuple(_deletes(world, matching, id_, reason))
+            gone = tuple(_deletes(world, matching, id_, _why_gone(world, id_, continued)))
             yield DocumentChange(id_, Fate.REMOVED, None, None, 0, gone)
             continue
         document = world.wanted[id_]
-        own = tuple(_chunk_steps(world, matching, document, ledger))
+        goes_on = id_ in world.recorded or origins[id_] is not None
+        own = tuple(_chunk_steps(world, matching, document, ledger, new=not goes_on))
         steps: tuple[Step, ...] = (*own, *_deletes(world, matching, id_, Reason.TEXT_GONE))
         kept = len(document.chunks) - len(own)
         recorded = world.recorded.get(id_)
         if recorded is None:
-            origin = matching.named.get(id_) or _origin(world, matching.matches[id_])
-            yield DocumentChange(id_, Fate.ADDED, origin, document.source_digest, kept, steps)
+            yield DocumentChange(id_, Fate.ADDED, origins[id_], document.source_digest, kept, steps)
             continue
         if dict(recorded.metadata) != dict(document.metadata):
             steps = (Update(None, Reason.METADATA), *steps)
@@ -154,11 +173,13 @@ def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[Docu
             yield DocumentChange(id_, Fate.CHANGED, None, document.source_digest, kept, steps)
 
 
-def _chunk_steps(world: World, matching: Matching, document: WantedDocument, ledger: _Ledger) -> Iterator[Step]:
+def _chunk_steps(
+    world: World, matching: Matching, document: WantedDocument, ledger: _Ledger, *, new: bool
+) -> Iterator[Step]:
     for position, chunk in enumerate(document.chunks):
         found = matching.matches[document.id][position]
         if found is None:
-            reason = Reason.NEW_TEXT if document.id in world.recorded else Reason.NEW_DOCUMENT
+            reason = Reason.NEW_DOCUMENT if new else Reason.NEW_TEXT
             paid = ledger.pays(chunk)
             yield Add(position, chunk.chunk_hash, chunk.vector_key, chunk.tokens, paid, reason)
         else:

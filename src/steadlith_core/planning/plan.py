@@ -101,8 +101,9 @@ class Plan:
 
     `recipe_changed` if the index was made under another recipe: recording the new one is a change of its own, also
     where no document changes with it. `level` says how closely the index was looked at for `drift`, `mended` which
-    documents are written anew because of it. `scope`, if it is not empty, is where documents may be removed. A
-    `preview` was made against an exported manifest and cannot be applied. `store` is what the store says it can do.
+    documents are written anew because of it, `repair_only` that nothing else was looked for. `scope`, if it is not
+    empty, is where documents may be removed. A `preview` was made against an exported manifest and cannot be applied.
+    `store` is what the store says it can do.
     """
 
     tool: str
@@ -118,6 +119,7 @@ class Plan:
     level: Level
     drift: tuple[Drift, ...]
     mended: tuple[DocumentId, ...]
+    repair_only: bool
     scope: tuple[str, ...]
     preview: bool
     store: Mapping[str, str | int | tuple[str, ...]]

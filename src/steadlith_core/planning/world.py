@@ -33,7 +33,7 @@ class World:
     `left_out` are vanished documents whose file stands where it was and that the settings leave out now; `replaced` are
     sources whose root is another one than it was. `mended` are wanted documents that are written anew whatever their
     steps, because of `drift`, which was looked for at `level`; with `mend` the write believes nothing that is
-    kept. `moves` are the configured moves (moves.py).
+    kept, and with `repair_only` nothing is wanted but for that. `moves` are the configured moves (moves.py).
     """
 
     head: Head
@@ -56,6 +56,7 @@ class World:
     drift: tuple[Drift, ...] = ()
     mended: frozenset[DocumentId] = frozenset()
     mend: bool = False
+    repair_only: bool = False
     scope: tuple[str, ...] = ()
     preview: bool = False
     store: Mapping[str, str | int | tuple[str, ...]] = field(default_factory=dict)

@@ -73,7 +73,7 @@ def test_a_mended_document_whose_vector_is_nowhere_is_embedded_and_paid_for(buil
         (0, True, "drift"),
         (2, False, "drift"),
     ]
-    assert (made.plan.cost.embeddings, made.plan.cost.cached) == (1, 1)
+    assert (made.plan.cost.embeddings, made.plan.cost.cached, made.plan.cost.repeated) == (1, 0, 1)
     assert made.writes.inputs.keys() == {x.vector_key, y.vector_key}
     assert made.plan.base.corpus_root == made.plan.target.corpus_root
     whole = make_plan(replace(mended, available=frozenset({x.vector_key, y.vector_key})), build.terms())

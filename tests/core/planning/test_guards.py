@@ -145,7 +145,7 @@ def test_what_was_left_unread_stops_under_refuse_alone(build, kind):
     world = build.world(documents, documents, findings=[Finding("docs:x.md", kind, "why")])
     assert judged(build, world) == {}
     found = judged(build, world, unreadable=Unreadable.REFUSE)
-    if kind is FindingKind.UNSPLITTABLE:
+    if kind in {FindingKind.UNSPLITTABLE, FindingKind.MISSING}:
         assert found == {}
     else:
         assert found["unreadable"][1] == "--allow-unreadable"
@@ -164,7 +164,8 @@ def test_building_the_index_anew_stops(build):
     drift = Drift("index.sqlite3", DriftKind.INDEX_DAMAGED, "is no database", Repair.REBUILD)
     world = replace(build.world([], documents), drift=(drift,))
     message, flag = judged(build, world)["rebuild"]
-    assert "index.sqlite3: index_damaged" in message
+    assert "moved aside" in message
+    assert message.endswith("its history stays in the file that was moved (index.sqlite3: index_damaged)")
     assert flag == "--allow-rebuild"
     assert judged(build, replace(world, drift=(replace(drift, repair=Repair.STEPS),))) == {}
 
@@ -189,6 +190,25 @@ def test_what_the_settings_leave_out_counts_and_is_told_apart(build):
 def test_an_emptied_source_says_that_the_settings_did_it(build):
     world = build.world(many(build, 3), [])
     assert judged(build, replace(world, left_out=world.vanished))["emptied_source"][0].endswith("leave them out now")
+
+
+def test_sentences_count_in_words_and_with_commas(build):
+    documents = many(build, 1200)
+    removed = judged(build, build.world(documents, documents[:1]))
+    assert removed["removed_documents"][0] == (
+        "1,199 of 1,200 documents would be removed (at most 120 go without a word)"
+    )
+    assert removed["deleted_chunks"][0] == "1,199 of 1,200 chunks would be deleted without replacement"
+    one = build.world([], documents[:1])
+    size = judged(build, one, max_steps=0)["plan_too_large"][0]
+    assert size == "the plan has 1 step, too many for anybody to review (the limit is 0)"
+    unread = replace(build.world([], []), findings=(Finding("docs:x.md", FindingKind.BINARY, "NUL"),))
+    said = judged(build, unread, unreadable=Unreadable.REFUSE)["unreadable"][0]
+    assert said.startswith(
+        "1 input could not be used, and what is recorded of it would stay as it is (first: docs:x.md"
+    )
+    budget = judged(build, build.world([], documents), paid_tokens=1000)["budget"][0]
+    assert budget == "about 3,600 tokens would be embedded (the budget is 1,000)"
 
 
 def test_a_tripped_guard_changes_no_step(build):

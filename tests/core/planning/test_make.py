@@ -182,7 +182,7 @@ def test_another_chunker_rekeys_equal_texts_for_free(build):
 def test_a_vector_is_paid_for_once_however_often_its_text_occurs(build):
     planned = build.plan([], [build.wanted("a", "xxy"), build.wanted("b", "x")])
     assert planned.cost.embeddings == 2
-    assert planned.cost.cached == 2
+    assert (planned.cost.cached, planned.cost.repeated) == (0, 2)
     paid = [step.paid for change in planned.changes for step in change.steps]
     assert paid == [True, False, True, False]
 

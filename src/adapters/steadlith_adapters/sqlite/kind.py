@@ -41,7 +41,8 @@ class FileKind:
 
     def damaged(self, path: str, what: str) -> StoreCorrupt:
         """The error for a file of ours that holds something it cannot hold."""
-        return StoreCorrupt(f"{path}: {what}; move it away or delete it and {self.rebuild}")
+        fault = f"{path}: {what}"
+        return StoreCorrupt(f"{fault}; move it away or delete it and {self.rebuild}", fault)
 
     def not_a_database(self, path: str, why: str) -> SteadlithError:
         """The error for a file that SQLite cannot open."""

@@ -56,5 +56,7 @@ def document_in(line: bytes | None) -> RecordDocument:
         message = f"is not UTF-8 (byte {error.start} of the line); save the file as UTF-8"
         raise Refused(FindingKind.UNDECODABLE, message) from error
     except (ValueError, RecursionError) as error:
-        raise Refused(FindingKind.UNDECODABLE, f"is not a JSON object ({error}); mend or remove it") from error
+        # What a decoding error prints names a line of its own: this one line, which is always its first.
+        why = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise Refused(FindingKind.UNDECODABLE, f"is not a JSON object ({why}); mend or remove it") from error
     return document_of(value)
