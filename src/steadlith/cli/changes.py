@@ -121,6 +121,7 @@ def plan(
         raise click.UsageError("--explain needs the index: a manifest holds no texts. Leave --against out.")
     look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only)
     kept: tuple[RecordedDocument, ...] = ()
+    found: Explained | None = None
     with steadlith.open(config) as index:
         if explain is not None:
             found = index.explain(explain, look, stat_cache=not no_stat_cache, workers=workers)
@@ -133,7 +134,7 @@ def plan(
         from steadlith_core.planning import planfile
 
         planfiles.write(out, planfile.dump(planned))
-    if explain is not None:
+    if found is not None:
         _put_explanation(found, form)
     else:
         showing.put(planned, form, steps=steps, kept=kept)
