@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,7 +191,9 @@ def apply(
         else:
             planned = index.plan(stat_cache=not no_stat_cache, workers=workers)
             if not json_output:
-                options.show(text.plan(planned, steps=None, hint="steadlith plan --steps"))
+                tripped = tuple(each for each in planned.tripped if each.override not in allow)
+                shown = replace(planned, tripped=tripped)
+                options.show(text.plan(shown, steps=None, hint="steadlith plan --steps"))
             problem = guard_problem(planned, allow)
             if problem is not None:
                 raise problem if json_output else GuardRefused(sentences.refused(planned.tripped, allow))

@@ -1,0 +1,34 @@
+"""The ports: what the engine asks of a source, an embedder, a cache and a store.
+
+Every method says how often it is called, in what order, and what a second call means. An adapter is named by an
+entry point that leads to a *factory*; a factory's `describe` must be cheap: no network, no credential, no weights.
+Adapters raise the typed errors of `errors.py`; anything else that escapes them is translated at one border.
+"""
+
+from steadlith_core.ports.caches import Cache, CacheFactory
+from steadlith_core.ports.embedders import Embedder, EmbedderFactory, EmbedderIdentity
+from steadlith_core.ports.reading import Capabilities, Reader, Recorded
+from steadlith_core.ports.settings import Settings
+from steadlith_core.ports.sources import FormatRule, Known, Source, SourceFactory, nothing_known
+from steadlith_core.ports.stores import Lock, Store, StoreFactory, Transaction
+
+__all__ = [
+    "Cache",
+    "CacheFactory",
+    "Capabilities",
+    "Embedder",
+    "EmbedderFactory",
+    "EmbedderIdentity",
+    "FormatRule",
+    "Known",
+    "Lock",
+    "Reader",
+    "Recorded",
+    "Settings",
+    "Source",
+    "SourceFactory",
+    "Store",
+    "StoreFactory",
+    "Transaction",
+    "nothing_known",
+]
