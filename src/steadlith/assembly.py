@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from steadlith.config import Config
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Embedder, EmbedderIdentity, Lock, Source, Store
-    from steadlith_core.records import DocumentId, Finding
+    from steadlith_core.records import DocumentId, Finding, Format
 
 LEXICAL_ID = f"porter-unicode61+{LEXICAL_SEGMENTER}"
 """How texts become terms: the tokeniser's name and the segmenter that runs before it."""
@@ -41,10 +41,10 @@ class Assembly:
     config: Config
     given: Mapping[str, Source] = field(default_factory=dict)
     """Sources that were handed over as objects, by name: they take the place of what the configuration says of them."""
-    cut_before: dict[tuple[DocumentId, Digest], tuple[WantedDocument, tuple[Finding, ...]]] = field(
+    cut_before: dict[tuple[DocumentId, Format, Digest], tuple[WantedDocument, tuple[Finding, ...]]] = field(
         default_factory=dict
     )
-    """Documents by (id, digest of their bytes) as they were cut: an apply need not cut again what its plan cut."""
+    """Documents by (id, format, digest of their bytes) as they were cut: an apply need not cut again what its plan cut."""
 
     @cached_property
     def embedder_identity(self) -> EmbedderIdentity:

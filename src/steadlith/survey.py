@@ -175,7 +175,7 @@ class Survey:
         self._want(_Uncut(SourceText(id, entry.format, content), digest, identity, recorded, asked))
 
     def _want(self, uncut: _Uncut) -> None:
-        before = self.assembly.cut_before.get((uncut.text.id, uncut.digest))
+        before = self.assembly.cut_before.get((uncut.text.id, uncut.text.format, uncut.digest))
         if before is not None:
             self._wanted(uncut, before)
             return
@@ -199,7 +199,7 @@ class Survey:
                 refusal = Refusal(cut.kind, str(cut))
                 self._redraw(id_, uncut.recorded._replace(identity=uncut.identity, refusal=refusal))
             else:
-                self.assembly.cut_before[id_, uncut.digest] = cut
+                self.assembly.cut_before[id_, uncut.text.format, uncut.digest] = cut
                 self._wanted(uncut, cut)
 
     def _wanted(self, uncut: _Uncut, cut: Wanted) -> None:
