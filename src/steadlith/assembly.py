@@ -44,7 +44,7 @@ class Assembly:
     cut_before: dict[tuple[DocumentId, Format, Digest], tuple[WantedDocument, tuple[Finding, ...]]] = field(
         default_factory=dict
     )
-    """Documents by (id, format, digest of their bytes) as they were cut: an apply need not cut again what its plan cut."""
+    """Documents as they were cut, by id, format and digest of their bytes: an apply need not cut what its plan cut."""
 
     @cached_property
     def embedder_identity(self) -> EmbedderIdentity:
