@@ -28,6 +28,7 @@ max_tokens = 48
 [embedding]
 embedder = "hash"
 dimensions = 8
+batch_size = 4096
 """
 SYLLABLES = (("ba", "co", "du", "fe", "gi", "lo", "mu", "na"), ("ker", "lint", "mor"))
 WORDS = ["".join(parts) for parts in product(*SYLLABLES)]
