@@ -57,13 +57,14 @@ def refuse_lost(found: Iterable[Problem]) -> None:
             raise StoreCorrupt(message, problem.message)
 
 
-def refuse_repairs_alone(found: tuple[Drift, ...], look: Look) -> None:
-    """Raise `UsageError` where drift of the index as a whole leaves nothing that repairs alone could repair."""
-    if look.repair_only and found:
-        raise UsageError(
-            f"{found[0].message}: repairs alone cannot help here, the steps of a whole plan can; plan without "
-            "--refresh-only"
-        )
+def refuse_repairs_alone(found: tuple[Drift, ...], look: Look, *, same_recipe: bool) -> None:
+    """Raise `UsageError` where repairs alone cannot leave a whole index: when it is drift as a whole, and when it was
+    made under another configuration, which only a whole plan may record.
+    """
+    if not look.repair_only or (same_recipe and not found):
+        return
+    why = found[0].message if found else "the configuration is not the one that the index was made with"
+    raise UsageError(f"{why}: repairs alone cannot help here, a whole plan can; plan without --refresh-only")
 
 
 def is_mendable(found: Iterable[Problem]) -> bool:

@@ -5,7 +5,8 @@
 2. Written by apply alone, whole or not at all, beside the configuration in `.steadlith/`.
 3. It holds every recorded document. One whose stamp cannot be believed later has no identity: it is read again.
    That is so when it changed no earlier than `taken_at`, the file's own mtime when the look began: within one tick of
-   that clock another change would leave no trace.
+   that clock another change would leave no trace. Times of a file server whose clock lags behind this file's are
+   believed too early: put `.steadlith` on the same file system as the documents there, or plan with `--no-stat-cache`.
 4. Read by the folder: what a plan keeps in memory of unchanged folders is their names in the index of this file.
 
 Layout: a magic, the offset of the index; one block a folder; the index, JSON, and its digest.
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-MAGIC = b"STLFP\x00\x00\x01"
+MAGIC = b"STLFP\x00\x00\x02"
 _START = struct.Struct(">8sQ")
 _BLOCK = struct.Struct(">8sIII")
 _SEAL_SIZE = 8
 _NOT_RECORDED = bytes(SIZE)
-_FORMATS = ("", *Format)
+_FORMATS = ("", Format.MARKDOWN, Format.RST, Format.TEXT, Format.CODE)
+"""Kept by number: a new format goes to the end."""
 _seal = hasher("fingerprints")
 
 
@@ -89,6 +91,7 @@ class Header:
     lineage: str
     generation: int
     state_root: Digest
+    plan: Digest | None
     config: Digest
 
 
@@ -132,9 +135,11 @@ class Fingerprints:
             self._stream.seek(place.offset)
             data = self._stream.read(place.length)
         except OSError as error:
-            raise Damaged from error
+            message = f"the fingerprint file cannot be read ({error.strerror})"
+            raise Damaged(message) from error
         if len(data) != place.length or _seal(data[_SEAL_SIZE:])[:_SEAL_SIZE] != data[:_SEAL_SIZE]:
-            raise Damaged
+            message = "the fingerprint file is damaged"
+            raise Damaged(message)
         return data
 
 
@@ -218,6 +223,7 @@ def _read_index(stream: BinaryIO) -> tuple[Header, Mapping[str, bytes | None], _
         body["lineage"],
         body["generation"],
         Digest.parse(body["state_root"]),
+        Digest.parse(body["plan"]) if body["plan"] else None,
         Digest.parse(body["config"]),
     )
     places = {name: bytes.fromhex(place) if place else None for name, place in body["places"].items()}
@@ -237,7 +243,10 @@ class Draft:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._finished = False
         self._temporary.parent.mkdir(parents=True, exist_ok=True)
+        for left in self._temporary.parent.glob(f".{path.name}.*.tmp"):
+            left.unlink(missing_ok=True)  # of an apply that was killed; only the holder of the lock drafts
         self._stream = self._temporary.open("w+b")
         self.taken_at = os.fstat(self._stream.fileno()).st_mtime_ns
         self._folders: dict[str, dict[str, list[str | int]]] = {}
@@ -257,6 +266,7 @@ class Draft:
                 "lineage": header.lineage,
                 "generation": header.generation,
                 "state_root": str(header.state_root),
+                "plan": str(header.plan) if header.plan else None,
                 "config": str(header.config),
                 "places": {name: place.hex() if place else None for name, place in places.items()},
                 "folders": self._folders,
@@ -268,11 +278,11 @@ class Draft:
         self._stream.write(_START.pack(MAGIC, offset))
         self._stream.close()
         self._temporary.replace(self._path)
+        self._finished = True
 
     def drop(self) -> None:
         """Leave no trace of a draft that was not finished. Harmless afterwards."""
-        if self._stream.closed:
-            return
         self._stream.close()
-        with suppress(OSError):
-            self._temporary.unlink(missing_ok=True)
+        if not self._finished:
+            with suppress(OSError):
+                self._temporary.unlink(missing_ok=True)

@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from steadlith_core.events import Reporter
     from steadlith_core.planning.plan import Plan
     from steadlith_core.ports import Cache, Lock, Store, Transaction
-    from steadlith_core.records import Head
+    from steadlith_core.records import DocumentId, Head
+
+
+LEFT_NAMED = 5
+"""Documents named that changed since the plan was made; more are counted."""
 
 
 def holder() -> str:
@@ -53,7 +57,6 @@ class Hands:
 
     assembly: Assembly
     open_store: Callable[[], Store]
-    cache: Cache
     lock: Lock
     plan: Plan
     terms: Terms
@@ -61,6 +64,7 @@ class Hands:
     stat_cache: bool = True
     workers: int = 1
     _store: Store | None = None
+    _cache: Cache | None = None
     _kept_in: Cache | None = None
     _draft: Draft | None = None
     _seen: Observed | None = None
@@ -71,8 +75,16 @@ class Hands:
         self._stack.close()
         if self._draft is not None:
             self._draft.drop()
-        if self._kept_in is not None:
-            self._kept_in.close()
+        for cache in (self._cache, self._kept_in):
+            if cache is not None:
+                cache.close()
+
+    @property
+    def cache(self) -> Cache:
+        """The cache, open for reading; first looked at under the lock, so that what another run kept is seen."""
+        if self._cache is None:
+            self._cache = self.assembly.open_cache(readonly=True)
+        return self._cache
 
     @property
     def store(self) -> Store:
@@ -145,9 +157,15 @@ class Hands:
         books = self._stack.enter_context(opened(self.assembly, lambda: self.store, stat_cache=self.stat_cache))
         observed = observe(self.assembly, books, look, only=only, taken_at=taken_at, workers=self.workers)
         self._seen = observed
-        for id_ in () if self.plan.repair_only else observed.left:
-            self.report(Warned(f"{id_} changed since the plan was made; it is left to the next plan"))
+        if not self.plan.repair_only:
+            self._tell_left(observed.left)
         return fx.Recomputed(make_plan(observed.world, self.terms))
+
+    def _tell_left(self, left: tuple[DocumentId, ...]) -> None:
+        for id_ in left[:LEFT_NAMED]:
+            self.report(Warned(f"{id_} changed since the plan was made; it is left to the next plan"))
+        if len(left) > LEFT_NAMED:
+            self.report(Warned(f"{len(left) - LEFT_NAMED:,} more documents changed too, and are left to the next plan"))
 
     def _resolve(self, effect: fx.Resolve) -> fx.Outcome:
         found = dict(self.cache.get(effect.keys))

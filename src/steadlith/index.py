@@ -103,7 +103,7 @@ class Index:
         changed = {change.id for change in plan.changes}
         if against is not None:
             return tuple(each for each in of_manifest(against).index.documents() if each.id not in changed)
-        with self.reader() as reader:
+        with self.reader(plan.base.generation or None) as reader:
             return tuple(each for each in reader.documents() if each.id not in changed)
 
     def explain(self, document: str, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Explained:
@@ -140,11 +140,9 @@ class Index:
 
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=False)
-            cache = self._assembly.open_cache(readonly=True)
-            stack.callback(cache.close)
             lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
-            hands = Hands(self._assembly, open_store, cache, lock, plan, self._terms(), report, stat_cache, workers)
+            hands = Hands(self._assembly, open_store, lock, plan, self._terms(), report, stat_cache, workers)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,

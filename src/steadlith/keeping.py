@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from steadlith.border import adapter
 from steadlith_core.digest import hash_fields
+from steadlith_core.errors import SourceError, StoreCorrupt
 from steadlith_core.planning.wanted import rewant
+from steadlith_core.state.identity import text_hash
 
 if TYPE_CHECKING:
     from steadlith.assembly import Assembly
@@ -14,22 +16,39 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Recorded
     from steadlith_core.records import Recipe
-    from steadlith_core.rows import RecordedDocument
+    from steadlith_core.rows import RecordedChunk, RecordedDocument
 
 
 def as_recorded(assembly: Assembly, reader: Recorded, document: RecordedDocument) -> WantedDocument:
-    """The document cut as it was: its chunks under the names that this recipe gives them."""
+    """The document cut as it was: its chunks under the names that this recipe gives them.
+
+    Raises `SourceError` when what is recorded is not what was committed.
+    """
     was, now = reader.head.recipe, assembly.cutter.recipe
     digest = document.source_digest
     if was is not None and _decides_cuts(was) != _decides_cuts(now):
         # No bytes are cut like this today: whatever can be read here later is cut anew, the same bytes too.
         digest = hash_fields("unread", digest)
-    with adapter("reading the index"):
-        rows = reader.chunks(document.id)
-        entries = reader.entries([row.entry_hash for row in rows])
-        texts = reader.texts([row.text_hash for row in rows])
-    chunks = [(row, entries[row.entry_hash], texts[row.text_hash]) for row in rows]
+    try:
+        with adapter("reading the index"):
+            rows = reader.chunks(document.id)
+            entries = reader.entries([row.entry_hash for row in rows])
+            texts = reader.texts([row.text_hash for row in rows])
+        chunks = [(row, entries[row.entry_hash], _checked(row, texts[row.text_hash])) for row in rows]
+    except (StoreCorrupt, KeyError) as error:
+        raise SourceError(
+            f"{document.id}: it cannot be read now and what the index has of it is damaged, so it cannot be kept under "
+            "the changed configuration: make it readable, or go back to the former configuration"
+        ) from error
     return rewant(assembly.cutter, document.id, document.metadata, digest, chunks)
+
+
+def _checked(row: RecordedChunk, text: str) -> str:
+    """The text, if it is the one that was committed."""
+    if text_hash(text) != row.text_hash:
+        message = f"text {row.text_hash.short} does not match its hash"
+        raise StoreCorrupt(message)
+    return text
 
 
 def _decides_cuts(recipe: Recipe) -> tuple[str, str, Digest, Digest]:

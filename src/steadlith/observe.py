@@ -78,8 +78,8 @@ def observe(
 
     An index that cannot even be read in full counts as none, and is drift.
     """
-    drift.refuse_repairs_alone(books.drift, look)
     glance = _Glance(assembly, books, look, only, taken_at, workers)
+    drift.refuse_repairs_alone(books.drift, look, same_recipe=glance.same_recipe)
     try:
         if look.level is Level.HEAD and not look.repair_only:
             try:
@@ -92,7 +92,7 @@ def observe(
         return observe(assembly, books, look, only=only, taken_at=taken_at, workers=workers)
     except StoreCorrupt as error:
         lost = books.without_index(error)
-        drift.refuse_repairs_alone(lost.drift, look)
+        drift.refuse_repairs_alone(lost.drift, look, same_recipe=glance.same_recipe)
         return replace(glance, books=lost).at_head()
 
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith.config import STATE_FOLDER
@@ -41,17 +42,16 @@ def begin(assembly: Assembly) -> Draft | None:
 
 def header(assembly: Assembly, head: Head, taken_at: int = 0) -> Header:
     """What a fingerprint file says of itself."""
-    return Header(taken_at, head.lineage or "", head.generation, head.state_root, assembly.config_digest)
+    config = assembly.config_digest
+    return Header(taken_at, head.lineage or "", head.generation, head.state_root, head.plan_digest, config)
 
 
 def is_of(found: Header, now: Header) -> bool:
-    """Whether a fingerprint file was written after this very head, under this configuration."""
-    return (found.lineage, found.generation, found.state_root, found.config) == (
-        now.lineage,
-        now.generation,
-        now.state_root,
-        now.config,
-    )
+    """Whether a fingerprint file was written after this very head, under this configuration.
+
+    Two forks of one index may agree in all but the plan that made the head.
+    """
+    return replace(found, taken_at=0) == replace(now, taken_at=0)
 
 
 def finish(draft: Draft, observed: Observed, under: Header) -> None:
@@ -69,4 +69,6 @@ def finish(draft: Draft, observed: Observed, under: Header) -> None:
             else:
                 rules, block = ledger.block(source, folder)
                 draft.put(source, folder, rules, block, folders[folder])
-    draft.finish(under, survey.places)
+    # A root that is another one is not believed while documents of it are missing and held.
+    places = {name: ledger.place(name) if name in survey.held else place for name, place in survey.places.items()}
+    draft.finish(under, {name: ledger.place(name) for name in ledger.sources()} | places)

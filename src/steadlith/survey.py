@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import Wanted, WantedDocument
     from steadlith_core.ports import Source
-    from steadlith_core.records import Listed, SourceEntry
+    from steadlith_core.records import Format, Listed, SourceEntry
 
 CUT_TOGETHER = 1 << 22
 """Bytes read after which they are cut: many documents together are cut faster than each, and all would fill memory."""
@@ -58,10 +58,11 @@ class _Uncut(NamedTuple):
 class Survey:
     """What was seen. `only`, if given, are the documents to look at closely: others that changed are `left`.
 
-    `may_go` says which documents may be removed; with `repair_only` nothing is wanted but recorded bytes.
-    `believe` says that equal bytes are cut as they were. `force` are documents that are wanted even so. `taken_at`, if
-    given, is when the look began, by the clock of the fingerprint file that will keep what is seen: `seen` is which
-    folders were listed, with their rules; `redrawn` the records of those in which anything is not as the ledger has it.
+    `may_go` says which documents may be removed; with `repair_only` nothing is wanted but recorded bytes. `believe`
+    says that equal bytes are cut as they were. `force` are documents that are wanted even so. `taken_at`, if given, is
+    when the look began, by the clock of the fingerprint file that will keep what is seen: `seen` is which folders were
+    listed, with their rules; `held` the sources of which documents are missing and stay; `redrawn` the records of the
+    folders in which anything is not as the ledger has it.
     """
 
     assembly: Assembly
@@ -76,11 +77,13 @@ class Survey:
     wanted: dict[DocumentId, WantedDocument] = field(default_factory=dict)
     gone: set[DocumentId] = field(default_factory=set)
     unread: set[DocumentId] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)
     left: list[DocumentId] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     seen: dict[str, dict[str, bytes]] = field(default_factory=dict)
     redrawn: dict[tuple[str, str], Records] = field(default_factory=dict)
     places: dict[str, bytes | None] = field(default_factory=dict)
+    _cuts: dict[tuple[DocumentId, Format, Digest], Wanted] = field(default_factory=dict)
     _uncut: list[_Uncut] = field(default_factory=list)
     _uncut_bytes: int = 0
     _given: deque[_Uncut] = field(default_factory=deque)
@@ -92,6 +95,8 @@ class Survey:
             for name, source in sources.items():
                 self._look(name, source)
             self._cut(last=True)
+        self.assembly.cut_before.clear()
+        self.assembly.cut_before.update(self._cuts)
         for name in self.ledger.sources():
             if name not in sources:
                 folders = self.ledger.folders(name)
@@ -144,14 +149,15 @@ class Survey:
         words = set(part.same)
         for entry in part.entries:
             word = split(entry.path)[1]
-            words.add(word)
-            self._read(DocumentId(name, entry.path), source, entry, kept.get(word))
+            if self._read(DocumentId(name, entry.path), source, entry, kept.get(word)):
+                words.add(word)
         for word in kept.keys() - words:
             if kept[word].digest is None:
                 del rows[word]  # it was refused, and is not there any more
         return {DocumentId(name, part.folder + word) for word in kept.keys() - words if kept[word].digest is not None}
 
-    def _read(self, id: DocumentId, source: Source, entry: SourceEntry, known: Record | None) -> None:  # noqa: A002
+    def _read(self, id: DocumentId, source: Source, entry: SourceEntry, known: Record | None) -> bool:  # noqa: A002
+        """Look at one listed file; whether it is a document."""
         recorded = (known or UNKNOWN)._replace(identity=b"", refusal=None)
         try:
             with adapter(f"reading {id}"):
@@ -160,19 +166,21 @@ class Survey:
         except DocumentError as error:
             self._refuse(id, error)
             self._redraw(id, recorded)
-            return
+            return True
         if is_plan_file(content.body):
-            if recorded.digest is not None:
-                self._go({id})
-            self._redraw(id, None)
-            return
+            return False
         digest = content_digest(content)
         same = (recorded.digest, recorded.format) == (digest, entry.format)
         asked = (self.only is None or id in self.only) and (same or not self.repair_only)
         if same and not (asked and (id in self.force or not self.believe)):
             self._redraw(id, recorded._replace(identity=identity))
-            return
+            return True
+        if self.repair_only and not asked:
+            self.left.append(id)
+            self._redraw(id, recorded)
+            return True
         self._want(_Uncut(SourceText(id, entry.format, content), digest, identity, recorded, asked))
+        return True
 
     def _want(self, uncut: _Uncut) -> None:
         before = self.assembly.cut_before.get((uncut.text.id, uncut.text.format, uncut.digest))
@@ -199,11 +207,11 @@ class Survey:
                 refusal = Refusal(cut.kind, str(cut))
                 self._redraw(id_, uncut.recorded._replace(identity=uncut.identity, refusal=refusal))
             else:
-                self.assembly.cut_before[id_, uncut.text.format, uncut.digest] = cut
                 self._wanted(uncut, cut)
 
     def _wanted(self, uncut: _Uncut, cut: Wanted) -> None:
         document, findings = cut
+        self._cuts[document.id, uncut.text.format, uncut.digest] = cut
         if not uncut.asked:
             self.left.append(document.id)
             self._redraw(document.id, uncut.recorded)
@@ -246,6 +254,8 @@ class Survey:
         }
         self.unread |= unseen
         self._go(missing - unseen)
+        if missing - self.gone:
+            self.held.add(name)
         held = {id_ for id_ in missing - unseen if not self.may_go(id_)}
         self._tell(name, held, "not in the scope, so they stay")
         if WHOLE_SOURCE in unread:

@@ -122,7 +122,9 @@ def world(before, after, *, how=None, now=None, available=(), findings=()):
         entries=entries,
         wanted=changed,
         vanished=vanished,
-        available=frozenset(available),
+        # Whatever is recorded has its vector, as an index does.
+        available=frozenset(available)
+        | {chunk.vector_key for document in before for chunk in document.chunks if chunk.vector_key is not None},
         moved=moved,
         findings=tuple(findings),
     )

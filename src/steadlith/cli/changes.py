@@ -116,6 +116,8 @@ def plan(
     from steadlith_core.records import Level
 
     form = showing.chosen(form, json_output=json_output)
+    if explain is not None and (everything or estimate == "exact"):
+        raise click.UsageError("--explain speaks of one document. Leave --all and --estimate exact out.")
     if explain is not None and form == "markdown":
         raise click.UsageError("--explain is printed as text or JSON. Leave --format markdown out.")
     if explain is not None and against is not None:

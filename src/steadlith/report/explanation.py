@@ -24,6 +24,7 @@ ANSWERS: Mapping[Answer, str] = {
     Answer.PLAN: "another step of this plan pays for its vector",
     Answer.NOBODY: "nobody has its vector: it is embedded",
 }
+CHUNKS_NAMED = 8
 FATES: Mapping[Fate, str] = {
     Fate.ADDED: "is new",
     Fate.CHANGED: "changed",
@@ -130,7 +131,10 @@ def _because(why: Why) -> Iterator[str]:
 
 
 def _chunks(positions: tuple[int, ...]) -> str:
-    return f"chunk {positions[0]}" if len(positions) == 1 else f"chunks {', '.join(map(str, positions))}"
+    if len(positions) == 1:
+        return f"chunk {positions[0]}"
+    more = f" and {len(positions) - CHUNKS_NAMED:,} more" if len(positions) > CHUNKS_NAMED else ""
+    return f"chunks {', '.join(map(str, positions[:CHUNKS_NAMED]))}{more}"
 
 
 def _lines(ranges: tuple[Lines, ...]) -> str:

@@ -103,19 +103,21 @@ class _Page:
         pieces: defaultdict[int, list[str]] = defaultdict(list)
         self.holders: defaultdict[int, list[int]] = defaultdict(list)
         self.spans: list[Span] = []
+        self._lines: list[list[int]] = []
         for position, ((span, text), embed) in enumerate(zip(chunks, embedded, strict=True)):
             self.spans.append(span)
+            self._lines.append([])
             for line, piece in enumerate(text.split("\n") if embed else (), span.first_line):
                 if piece.strip():
                     pieces[line].append(piece.strip())
                     self.holders[line].append(position)
+                    self._lines[position].append(line)
         self.numbers = sorted(pieces)
         self.text = {line: " ".join(found) for line, found in pieces.items()}
 
     def lines(self, position: int) -> list[int]:
         """The lines of one chunk that hold text."""
-        span = self.spans[position]
-        return [line for line in range(span.first_line, span.last_line + 1) if position in self.holders.get(line, ())]
+        return self._lines[position]
 
 
 class _Asked:

@@ -174,6 +174,9 @@ def _rebuild(plan: Plan) -> Iterator[Tripped]:
             f"the damaged file would be moved aside and the index built anew from the sources and the cache; its "
             f"history stays in the file that was moved ({lost[0].place}: {lost[0].kind})"
         )
+        unread = sum(_left_unread(finding, ()) for finding in plan.findings)
+        if unread:
+            message += f"; {_counted(unread, 'input')} cannot be used now and would not be in it"
         yield Tripped("rebuild", message, REBUILD)
 
 

@@ -6,18 +6,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from steadlith_core.planning.cost import cost
-from steadlith_core.planning.guards import Limits, Losses, judge
+from steadlith_core.planning.guards import Limits, judge
 from steadlith_core.planning.matching import match
-from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan, Target
+from steadlith_core.planning.outcome import losses, origin, target
+from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Step, Update
 from steadlith_core.planning.writes import writes
-from steadlith_core.state.roots import corpus_root, sources_root, state_root
+from steadlith_core.state.roots import sources_root
 from steadlith_core.state.tree import distance
 from steadlith_core.text.tokens import ESTIMATOR_ID
 
@@ -64,7 +64,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
     """Compare the two states; O(documents + chunks of changed documents)."""
     before = {id_: (world.recorded[id_], world.chunks[id_]) for id_ in world.chunks}
     matching = match(before, world.wanted, world.moves)
-    ledger = _Ledger(set(world.available))
+    ledger = _Payers(set(world.available))
     changes = tuple(_changes(world, matching, ledger))
     touched = [world.recorded[change.id] for change in changes if change.id in world.recorded]
 
@@ -80,7 +80,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
             world.head.state_root,
             sources_root(world.moved.before),
         ),
-        target=_target(world),
+        target=target(world),
         changes=changes,
         kept_documents=world.documents - len(touched),
         kept_chunks=world.total_chunks - sum(document.chunk_count for document in touched),
@@ -105,13 +105,13 @@ def make_plan(world: World, terms: Terms) -> Planned:
         tripped=(),
         findings=tuple(sorted(world.findings)),
     )
-    tripped = judge(plan, _losses(world, matching), terms.limits)
+    tripped = judge(plan, losses(world, matching), terms.limits)
     carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)
     return Planned(replace(plan, tripped=tripped), carry_out)
 
 
 @dataclass(slots=True)
-class _Ledger:
+class _Payers:
     """Who pays: the first step, in plan order, that needs a vector nobody has."""
 
     available: set[Digest]
@@ -143,12 +143,8 @@ def _why_gone(world: World, id: DocumentId, continued: Container[DocumentId]) ->
     return Reason.OUT_OF_SCOPE if id in world.left_out else Reason.DOCUMENT_VANISHED
 
 
-def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[DocumentChange]:
-    origins = {
-        id_: matching.named.get(id_) or _origin(world, matching.matches[id_])
-        for id_ in world.wanted
-        if id_ not in world.recorded
-    }
+def _changes(world: World, matching: Matching, ledger: _Payers) -> Iterator[DocumentChange]:
+    origins = {id_: origin(world, id_, matching) for id_ in world.wanted if id_ not in world.recorded}
     continued = {origin for origin in origins.values() if origin is not None}
     for id_ in sorted(world.wanted.keys() | world.vanished):
         if id_ in world.vanished:
@@ -174,7 +170,7 @@ def _changes(world: World, matching: Matching, ledger: _Ledger) -> Iterator[Docu
 
 
 def _chunk_steps(
-    world: World, matching: Matching, document: WantedDocument, ledger: _Ledger, *, new: bool
+    world: World, matching: Matching, document: WantedDocument, ledger: _Payers, *, new: bool
 ) -> Iterator[Step]:
     for position, chunk in enumerate(document.chunks):
         found = matching.matches[document.id][position]
@@ -194,7 +190,7 @@ def _continued(
     position: int,
     chunk: WantedChunk,
     found: Match,
-    ledger: _Ledger,
+    ledger: _Payers,
 ) -> Step | None:
     """The step of a chunk that continues a recorded occurrence; none when nothing about it changed."""
     recorded = world.chunks[found.origin][found.old_position]
@@ -250,7 +246,8 @@ def _reembed_reason(
         return Reason.TEMPLATE
     if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
         return Reason.CONTEXT
-    lost = id in world.mended and recorded.chunk_hash == chunk.chunk_hash and chunk.vector_key not in world.available
+    needed = id in world.mended or recorded.entry_hash != chunk.entry.entry_hash
+    lost = needed and recorded.chunk_hash == chunk.chunk_hash and chunk.vector_key not in world.available
     return Reason.DRIFT if lost else None
 
 
@@ -262,46 +259,3 @@ def _deletes(
 ) -> Iterator[Delete]:
     for position in matching.gone.get(id, ()):
         yield Delete(position, world.chunks[id][position].chunk_hash, reason)
-
-
-def _origin(world: World, matches: tuple[Match | None, ...]) -> DocumentId | None:
-    """The vanished document that gave most of this one's occurrences; ties go to the smallest id."""
-    origins = Counter(found.origin for found in matches if found is not None and found.origin in world.vanished)
-    return min(origins, key=lambda id_: (-origins[id_], id_), default=None)
-
-
-def _target(world: World) -> Target:
-    after = world.moved.after
-    corpus = corpus_root(after.count, after.digest, normalizer_id=world.recipe.normalizer_id)
-    touched = (document.chunk_count for document in world.recorded.values())
-    wanted = (len(document.chunks) for document in world.wanted.values())
-    chunks = world.total_chunks - sum(touched) + sum(wanted)
-    return Target(corpus, state_root(corpus, world.recipe), sources_root(after), after.count, chunks)
-
-
-def _losses(world: World, matching: Matching) -> Losses:
-    was = world.head.recipe
-    changed = None
-    if was is not None and world.documents and was.spaces != world.recipe.spaces:
-        old, new = was.spaces[0], world.recipe.spaces[0]
-        changed = (
-            f"the embedding model changes from {old.model_id} ({old.dimensions} dimensions) to {new.model_id} "
-            f"({new.dimensions} dimensions): every chunk is embedded anew"
-        )
-    continued = {
-        found.origin
-        for matches in matching.matches.values()
-        for found in matches
-        if found is not None and found.origin in world.vanished
-    }
-    return Losses(
-        documents=world.documents,
-        chunks=world.total_chunks,
-        folders=world.folders,
-        continued=frozenset(continued.union(matching.named.values())),
-        wanted_sources=frozenset(id_.source for id_ in world.wanted),
-        model_changed=changed,
-        left_out=world.left_out,
-        replaced=world.replaced,
-        read=world.wanted.keys(),
-    )

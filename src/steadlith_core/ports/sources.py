@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from steadlith_core.records import Content, Format, KnownFolder, Listed, Stamp
 
 Known: TypeAlias = "Callable[[str], KnownFolder | None]"
-"""What an earlier look kept of a folder, none if nothing. Asked at most once a folder; a source need not ask."""
+"""What an earlier look kept of a folder, none if nothing. Asked at most once a folder in a listing; or not at all."""
 
 
 def nothing_known(_folder: str) -> KnownFolder | None:
@@ -25,9 +25,9 @@ class Source(Protocol):
     def list(self, known: Known = nothing_known) -> Iterator[Listed]:
         """Everything in scope, each folder that holds documents once, in any order, as parts that need little memory.
 
-        Called first, once a run, and read to its end: only then is what was not listed known to be gone. What cannot be
-        known goes to `unread`. Raises `SourceError`, at any part, if the root itself cannot be listed, so that nothing
-        is taken for deleted.
+        Called first, once or more a run, and read to its end: only then is what was not listed known to be gone. What
+        cannot be known goes to `unread`. Raises `SourceError`, at any part, if the root itself cannot be listed, so
+        that nothing is taken for deleted.
         """
         ...
 
