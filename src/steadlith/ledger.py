@@ -95,6 +95,7 @@ class ManifestLedger:
         self._seen = file
         self._file = file if stamps else None
         self.documents = {document.id: document for document in recorded}
+        self._tallies: dict[str, Mapping[str, Tally]] = {}
         self._names: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for id_ in self.documents:
             folder, name = split(id_.path)
@@ -106,7 +107,10 @@ class ManifestLedger:
 
     def folders(self, source: str) -> Mapping[str, Tally]:
         """See `Ledger.folders`."""
-        return {folder: tally(self.records(source, folder)) for folder in self._names.get(source, ())}
+        if source not in self._tallies:
+            names = self._names.get(source, ())
+            self._tallies[source] = {folder: tally(self.records(source, folder)) for folder in names}
+        return self._tallies[source]
 
     def known(self, source: str, folder: str) -> KnownFolder | None:
         """See `Ledger.known`."""

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -57,10 +58,13 @@ def is_of(found: Header, now: Header) -> bool:
 def finish(draft: Draft, observed: Observed, under: Header) -> None:
     """Write what was seen, under the head that came of it."""
     survey, ledger = observed.survey, observed.ledger
+    redrawn_of: dict[str, set[str]] = defaultdict(set)
+    for source, folder in survey.redrawn:
+        redrawn_of[source].add(folder)
     for source in sorted({*survey.seen, *ledger.sources()}):
         folders = ledger.folders(source)
         seen = survey.seen.get(source, {})
-        redrawn = {folder for name, folder in survey.redrawn if name == source}
+        redrawn = redrawn_of[source]
         for folder in sorted(folders.keys() | redrawn):
             if folder in redrawn:
                 rows = survey.redrawn[source, folder]
