@@ -145,8 +145,8 @@ class Hands:
             head = self.store.head()
         except StoreCorrupt:
             return empty_head()
-        # The plan claims that there is no index to stand on. That is believed here alone: recomputing finds the one that
-        # is there, and then the plan is refused for claiming another drift than there is.
+        # The plan claims that there is no index to stand on. That is believed here alone: recomputing finds the one
+        # that is there, and then the plan is refused for claiming another drift than there is.
         return head if is_applied(plan_digest(self.plan), head) else empty_head()
 
     def _recompute(self) -> fx.Outcome:
