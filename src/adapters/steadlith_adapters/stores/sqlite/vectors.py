@@ -196,7 +196,7 @@ def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozens
     """Which of the keys `fetch` would answer. Without the extension their rows are believed: a plan needs no vec0."""
     if session.can_load_vectors():
         return frozenset(digest for digest, _ in _intact(session, table, keys))
-    sql = "SELECT vector_key FROM vector WHERE space = ? AND vector_key IN ({})"
+    sql = "SELECT vector_key FROM vector INDEXED BY vector_by_key WHERE space = ? AND vector_key IN ({})"
     return frozenset(Digest(key) for (key,) in session.lookup(sql, keys, table.number))
 
 
@@ -208,7 +208,7 @@ def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mappin
 
 def _intact(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Iterator[tuple[Digest, Vector]]:
     seen: set[Digest] = set()
-    sql = "SELECT vector_key, entry, checksum FROM vector WHERE space = ? AND vector_key IN ({})"
+    sql = "SELECT vector_key, entry, checksum FROM vector INDEXED BY vector_by_key WHERE space = ? AND vector_key IN ({})"
     for key, entry, checksum in session.lookup(sql, keys, table.number):
         digest = Digest(key)
         if digest in seen:
