@@ -35,6 +35,8 @@ _ROWS = """
     SELECT t.rowid, t.live, t.vector, v.vector_key, v.checksum, e.live
     FROM {table} t LEFT JOIN vector v ON v.space = ? AND v.entry = t.rowid LEFT JOIN entry e ON e.entry = t.rowid"""
 _LOST = "SELECT entry FROM vector WHERE space = ? AND entry NOT IN (SELECT rowid FROM {table})"
+# Named: without statistics SQLite would rather read the whole space than ask the index for each of many keys.
+_BY_KEY = "FROM vector INDEXED BY vector_by_key WHERE space = ? AND vector_key IN ({})"
 MARGIN = 16
 """Neighbours asked for beyond the limit at first; doubled while the last one may still belong to the answer."""
 
@@ -196,8 +198,7 @@ def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozens
     """Which of the keys `fetch` would answer. Without the extension their rows are believed: a plan needs no vec0."""
     if session.can_load_vectors():
         return frozenset(digest for digest, _ in _intact(session, table, keys))
-    sql = "SELECT vector_key FROM vector INDEXED BY vector_by_key WHERE space = ? AND vector_key IN ({})"
-    return frozenset(Digest(key) for (key,) in session.lookup(sql, keys, table.number))
+    return frozenset(Digest(key) for (key,) in session.lookup(f"SELECT vector_key {_BY_KEY}", keys, table.number))
 
 
 def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
@@ -208,8 +209,7 @@ def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mappin
 
 def _intact(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Iterator[tuple[Digest, Vector]]:
     seen: set[Digest] = set()
-    sql = "SELECT vector_key, entry, checksum FROM vector INDEXED BY vector_by_key WHERE space = ? AND vector_key IN ({})"
-    for key, entry, checksum in session.lookup(sql, keys, table.number):
+    for key, entry, checksum in session.lookup(f"SELECT vector_key, entry, checksum {_BY_KEY}", keys, table.number):
         digest = Digest(key)
         if digest in seen:
             continue
