@@ -113,8 +113,13 @@ def rows(found: Iterable[Entry]) -> list[Entry | Renamed]:
 
 
 def continued(planned: Plan) -> set[DocumentId]:
-    """The documents any of whose chunks go on in another one, and those that one continues."""
-    return {change.origin for change in planned.changes if change.origin}.union(_went(planned))
+    """The documents at least half of whose chunks go on in others, and those that one continues: not removed, as the
+    guards judge it too.
+    """
+    went = {id_: sum(heirs.values()) for id_, heirs in _went(planned).items()}
+    gone = {change.id: len(change.steps) for change in planned.changes}
+    half = {id_ for id_, count in went.items() if count >= gone.get(id_, 0)}
+    return half | {change.origin for change in planned.changes if change.origin}
 
 
 def _went(planned: Plan) -> dict[DocumentId, Counter[DocumentId]]:
