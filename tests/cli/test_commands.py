@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from steadlith.index import Index
 from steadlith_core.digest import Digest
+from steadlith_core.errors import AdapterError, LockHeld
 
 
 def document(ran, kind):
@@ -393,3 +395,18 @@ def test_a_long_line_is_shown_around_what_was_asked_for(cli, folder):
     assert len(shown) == 103
     assert shown.startswith("   …")
     assert shown.endswith("…")
+
+
+@pytest.mark.parametrize("error", [LockHeld("process 7"), AdapterError("a read-only disk")])
+def test_an_apply_without_changes_succeeds_where_it_cannot_be_remembered(cli, folder, monkeypatch, error):
+    assert cli("apply", "--yes").code == 0
+
+    def refused(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr(Index, "apply", refused)
+    ran = cli("apply", "--yes")
+    assert (ran.code, ran.err) == (0, "")
+    assert "No changes." in ran.out
+    (folder / "docs" / "more.md").write_text("# More")
+    assert cli("apply", "--yes").code == error.exit_code

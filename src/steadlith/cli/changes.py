@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,12 @@ from steadlith.cli.stopping import stopping
 from steadlith_core.planning.overrides import OVERRIDES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from steadlith.cli.options import Command
     from steadlith.explain import Explained
+    from steadlith.index import Index
+    from steadlith_core.applying.run import Result
     from steadlith_core.rows import RecordedDocument
 
 
@@ -202,7 +207,8 @@ def apply(
             if not planned.is_empty:
                 _approve(yes=yes, json_output=json_output)
         stop.gently()
-        done = index.apply(
+        do = partial(
+            index.apply,
             planned,
             allow=allow,
             lock_timeout=lock_timeout,
@@ -211,10 +217,24 @@ def apply(
             report=Progress(),
             stop_requested=stop.requested,
         )
+        done = do() if file is not None or not planned.is_empty else _remember(do, index)
     if json_output:
         options.put(documents.dumps(documents.result(done)))
     elif file is not None or not planned.is_empty:
         options.show(text.result(done))
+
+
+def _remember(do: Callable[[], Result], index: Index) -> Result:
+    """Nothing is to be done; that it cannot even be remembered, where nothing may be written or another one writes, is
+    no failure.
+    """
+    from steadlith_core.applying.run import Result
+    from steadlith_core.errors import AdapterError, LockHeld
+
+    try:
+        return do()
+    except (AdapterError, LockHeld):
+        return Result(index.head(), already=False, embedded=0, cached=0, unchanged=True)
 
 
 def _approve(*, yes: bool, json_output: bool) -> None:
