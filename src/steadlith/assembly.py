@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steadlith import wiring
 from steadlith.border import adapter
@@ -39,8 +39,10 @@ class Assembly:
     """Adapters by name, made once a use. Open what you need, close what you opened."""
 
     config: Config
-    given: Mapping[str, Source] = field(default_factory=dict)
-    """Sources that were handed over as objects, by name: they take the place of what the configuration says of them."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Sources that were handed over as objects, or the records of one, by name: they take the place of what the
+    configuration says of them.
+    """
     cut_before: dict[tuple[DocumentId, Format, Digest], tuple[WantedDocument, tuple[Finding, ...]]] = field(
         default_factory=dict
     )
@@ -111,7 +113,8 @@ class Assembly:
         made = {}
         for name, source in self.config.sources.items():
             if name in self.given:
-                made[name] = self.given[name]
+                is_source = all(hasattr(self.given[name], method) for method in ("list", "read", "stamp"))
+                made[name] = self.given[name] if is_source else wiring.source_over(self.given[name])
                 continue
             with adapter(f"building source {name!r}"):
                 factory = wiring.source_factory(source.adapter.type, f"sources.{name}.type")

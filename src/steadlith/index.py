@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from steadlith import config as configuration
 from steadlith.assembly import Assembly
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from steadlith_core.ports import Reader, Source, Store
     from steadlith_core.records import Generation, Head
     from steadlith_core.rows import RecordedDocument
+    from steadlith_core.text.record import Record
+
+
+Records: TypeAlias = "Iterable[Record | Mapping[str, Any]] | Callable[[], Iterable[Record | Mapping[str, Any]]]"
+"""What a program has in place of a source."""
 
 
 def tool() -> str:
@@ -50,7 +55,7 @@ def tool() -> str:
 class Index:
     """One index. Holds no file open between calls, but for the store of `type = "memory"`."""
 
-    def __init__(self, config: Config, sources: Mapping[str, Source] | None = None) -> None:
+    def __init__(self, config: Config, sources: Mapping[str, Source | Records] | None = None) -> None:
         self.config = config
         for name in sorted((sources or {}).keys() - config.sources.keys()):
             raise ConfigError(
@@ -235,11 +240,12 @@ class Index:
 
 
 def open(  # noqa: A001 -- steadlith.open(path), as in gzip.open
-    path: str | PathLike[str] = ".", *, sources: Mapping[str, Source] | None = None
+    path: str | PathLike[str] = ".", *, sources: Mapping[str, Source | Records] | None = None
 ) -> Index:
     """The index that the configuration at `path` describes: a `steadlith.toml` or the folder that holds one.
 
-    `sources` are objects that take the place of configured sources, by name: those of `type = "python"` need one.
+    `sources` take the place of configured sources, by name: those of `type = "python"` need one. Each is a source, an
+    iterable of records (mappings with `ref`, `body_text`, ...), or a callable that answers one at each look.
     Raises `ConfigError`. Opens nothing yet.
     """
     place = Path(path)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from steadlith_core.policies import Chunker, ChunkerFactory, TokenizerFactory
-    from steadlith_core.ports import CacheFactory, EmbedderFactory, Settings, SourceFactory, StoreFactory
+    from steadlith_core.ports import CacheFactory, EmbedderFactory, Settings, Source, SourceFactory, StoreFactory
 
 
 OURS: Mapping[str, Mapping[str, str]] = {
@@ -70,6 +70,11 @@ def _find(group: str, name: str, key: str) -> Any:
 def source_factory(name: str, key: str) -> SourceFactory:
     """The factory behind `[sources.*] type`."""
     return _find("sources", name, key)  # type: ignore[no-any-return]  # what a third party put there is checked by use
+
+
+def source_over(records: Any) -> Source:
+    """A source of what a program has: an iterable of records, or a callable that answers one."""
+    return _find("sources", "python", "sources").over(records)  # type: ignore[no-any-return]  # see source_factory
 
 
 def embedder_factory(name: str) -> EmbedderFactory:

@@ -6,9 +6,13 @@ import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
+import steadlith
 from steadlith import wiring
 from steadlith.cli.main import COMMANDS, group
 from steadlith.version import VERSION
+from steadlith_core.errors import ConfigError
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -38,3 +42,23 @@ def test_a_plan_without_changes_asks_for_no_entry_points_and_loads_no_numpy(make
     modules = set(done.stdout.split())
     assert "steadlith.observe" in modules
     assert modules.isdisjoint({"numpy", "importlib.metadata", "rich", "yaml", "steadlith_core.chunking.arena"})
+
+
+RECORDS = [{"ref": "a", "body_text": "It rains."}, {"ref": "b", "body_text": "The sun shines."}]
+
+
+@pytest.mark.parametrize(
+    "given", [list, iter, lambda records: lambda: iter(records)], ids=["list", "iterator", "callable"]
+)
+def test_a_program_gives_its_records_by_the_name_of_a_source(tmp_path, given):
+    (tmp_path / "steadlith.toml").write_text('[sources.notes]\ntype = "python"\n[embedding]\nembedder = "hash"\n')
+    with steadlith.open(tmp_path, sources={"notes": given(RECORDS)}) as index:
+        assert index.apply(index.plan()).head.documents == 2
+        assert index.plan().is_empty
+    with steadlith.open(tmp_path, sources={"notes": given(RECORDS[:1])}) as index:
+        assert [change.id.path for change in index.plan().changes] == ["b"]
+
+
+def test_a_source_that_the_configuration_does_not_have_is_refused(site):
+    with pytest.raises(ConfigError, match="no such source"):
+        steadlith.open(site.root, sources={"notes": RECORDS})

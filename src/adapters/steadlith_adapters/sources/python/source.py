@@ -94,6 +94,10 @@ class PythonFactory:
             f'give it to steadlith.open(sources={{"{name}": ...}})'
         )
 
+    def over(self, records: Records | Callable[[], Records]) -> PythonSource:
+        """The source of these records: what `steadlith.open(sources=...)` makes of what is no source yet."""
+        return PythonSource(records)
+
     def formats(self, settings: Settings) -> FormatRule:
         """See `documents.format_rule`. Raises `ConfigError`."""
         Table("formats", settings).only()
