@@ -199,7 +199,7 @@ class Hands:
             at=clock.utc_now(),
             summary=dict(planned.counts),
         )
-        if is_rebuilt(self.plan.drift):
+        if self._seen is not None and is_rebuilt(self._seen.world.drift):
             if self._store is not None:
                 self._store.close()
                 self._store = None

@@ -182,6 +182,28 @@ def test_an_index_that_cannot_be_read_is_set_aside_and_built_anew(settled, damag
     assert len(list(place.parent.glob("index.sqlite3.damaged-*"))) >= 1
 
 
+def test_a_rebuild_that_is_killed_after_the_file_was_moved_is_finished_by_the_same_plan(settled, monkeypatch):
+    before = settled.open().head()
+    place = index_file(settled)
+    os.truncate(place, place.stat().st_size // 2)
+    plan = settled.plan()
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_arguments, **_options):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr("steadlith_adapters.stores.sqlite.store.SqliteStore.begin", killed)
+        with pytest.raises(Killed):
+            settled.apply(plan, allow=["--allow-rebuild"])
+    assert not place.exists()
+    settled.apply(plan, allow=["--allow-rebuild"])
+    assert settled.open().head().state_root == before.state_root
+    assert settled.open().verify().ok
+
+
 def test_another_index_at_this_place_is_drift_and_is_brought_to_the_sources(settled, make_site, article):
     other = make_site("other")
     other.write("x.md", article("x"))

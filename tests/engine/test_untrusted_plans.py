@@ -196,18 +196,26 @@ def test_forged_drift_is_a_tale_that_changes_nothing_that_is_done(edited):
     assert done.head.corpus_root == honest.target.corpus_root
 
 
-@pytest.mark.parametrize("uninitialised", [False, True])
-def test_a_forged_order_to_build_the_index_anew_is_refused(site, article, uninitialised):
-    site.write("one.md", article("one"))
-    if not uninitialised:
-        site.apply()
-        site.write("one.md", article("one") + "\nMore alpha.\n")
-    honest = site.plan()
+def rebuilding(plan):
     tale = Drift("index.sqlite3", DriftKind.INDEX_DAMAGED, "burnt down", Repair.REBUILD)
+    return load(dump(replace(plan, drift=(tale,))))
+
+
+def test_a_forged_order_to_build_the_index_anew_is_refused(site, article):
+    site.write("one.md", article("one"))
+    site.apply()
+    site.write("one.md", article("one") + "\nMore alpha.\n")
     with pytest.raises((PlanRejected, PlanStale)):
-        site.apply(load(dump(replace(honest, drift=(tale,)))), allow={"--allow-rebuild"})
-    assert site.open().head().generation == (0 if uninitialised else 1)
+        site.apply(rebuilding(site.plan()), allow={"--allow-rebuild"})
+    assert site.open().head().generation == 1
     assert not list(site.root.rglob("*damaged*"))
+
+
+def test_where_there_is_no_index_an_order_to_build_it_anew_builds_it(site, article):
+    site.write("one.md", article("one"))
+    assert site.apply(rebuilding(site.plan()), allow={"--allow-rebuild"}).head.generation == 1
+    assert not list(site.root.rglob("*damaged*"))
+    assert site.open().verify().ok
 
 
 def test_a_forged_origin_is_refused(edited):

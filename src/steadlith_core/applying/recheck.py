@@ -82,7 +82,8 @@ def _looked_problem(claimed: Plan, now: Plan) -> str | None:
             f"the plan writes {len(claimed.mended)} documents anew because of drift, the index as it is needs "
             f"{len(now.mended)}{first}; plan again"
         )
-    if _rebuilds(claimed) and not _rebuilds(now):
+    # Where nothing is there any more (an apply was killed after it moved the damaged file aside), a rebuild is a build.
+    if _rebuilds(claimed) and not _rebuilds(now) and now.base.generation:
         return "the plan builds the index anew, and the index that is there can be read; plan again"
     if _rebuilds(now) and not _rebuilds(claimed):
         return "the index would have to be built anew, and the plan does not say so; plan again"
