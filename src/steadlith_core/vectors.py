@@ -59,6 +59,17 @@ def cosines(vectors: Sequence[Vector], query: Vector) -> list[float]:
     return [float(value) for value in np.einsum("ij,j->i", left, right)]
 
 
+def are_unit(vectors: Sequence[Vector], dimensions: int, tolerance: float) -> bool:
+    """Whether each has these dimensions, finite numbers and length 1 within `tolerance`; one pass over all of them."""
+    import numpy as np
+
+    if any(len(vector) != WIDTH * dimensions for vector in vectors):
+        return False
+    rows = matrix(vectors, dimensions).astype(np.float64)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return bool((np.abs(squares - 1.0) <= 2 * tolerance).all())  # a NaN is in no range
+
+
 def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:
     """What is wrong with one vector, as sentences for its maker; empty when nothing is."""
     import numpy as np

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from steadlith_core.errors import SteadlithError
 
 
+RAISED = (apsw.Error, OSError, UnicodeDecodeError)
+"""What SQLite and the file system raise."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileKind:
     """One kind of file of ours: the index, or the cache.
@@ -60,18 +64,23 @@ class FileKind:
         """Translate whatever SQLite or the file system raises inside."""
         try:
             yield
-        except apsw.NotADBError as error:
-            raise self.not_a_database(path, str(error)) from error
-        except (apsw.CorruptError, apsw.FormatError, UnicodeDecodeError) as error:
-            raise self.damaged(path, f"the file is damaged ({error})") from error
-        except (apsw.BusyError, apsw.LockedError) as error:
-            raise self.busy(
-                f"{path}: another process is writing to the {self.noun} ({error}); try again when it is done"
-            ) from error
-        except apsw.FullError as error:
-            raise AdapterError(f"{path}: the disk is full ({error}); free some space and try again") from error
-        except (apsw.Error, OSError) as error:
-            raise AdapterError(
-                f"{path}: the {self.noun} cannot be used ({type(error).__name__}: {error}); "
-                f"check {self.setting}, permissions and the disk"
-            ) from error
+        except RAISED as error:
+            raise self.error(path, error) from error
+
+    def error(self, path: str, error: Exception) -> SteadlithError:
+        """One of `RAISED` as an error of ours, to be raised from it."""
+        match error:
+            case apsw.NotADBError():
+                return self.not_a_database(path, str(error))
+            case apsw.CorruptError() | apsw.FormatError() | UnicodeDecodeError():
+                return self.damaged(path, f"the file is damaged ({error})")
+            case apsw.BusyError() | apsw.LockedError():
+                words = f"another process is writing to the {self.noun} ({error}); try again when it is done"
+                return self.busy(f"{path}: {words}")
+            case apsw.FullError():
+                return AdapterError(f"{path}: the disk is full ({error}); free some space and try again")
+            case _:
+                return AdapterError(
+                    f"{path}: the {self.noun} cannot be used ({type(error).__name__}: {error}); "
+                    f"check {self.setting}, permissions and the disk"
+                )

@@ -16,6 +16,8 @@ from steadlith_core.state.moving import EMPTY
 from steadlith_core.state.roots import corpus_root
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steadlith_core.digest import Digest
     from steadlith_core.records import Generation, Space
     from steadlith_core.rows import DocumentVersion, TrieNode, VectorRow
@@ -53,6 +55,14 @@ def check_vector(space: Space, row: VectorRow) -> None:
     if found:
         message = f"the vector of entry {row.entry_hash.short} {found} (space of {space.model_id!r})"
         raise AdapterError(message)
+
+
+def check_vectors(space: Space, rows: Sequence[VectorRow]) -> None:
+    """As `check_vector` of each row, all at once."""
+    if vectors.are_unit([row.vector for row in rows], space.dimensions, UNIT_TOLERANCE):
+        return
+    for row in rows:
+        check_vector(space, row)
 
 
 def check_embedded(entry_hash: Digest, *, embed: bool) -> None:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import apsw
 
@@ -17,12 +17,10 @@ from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_adapters.stores.sqlite.session import Session
 from steadlith_core.errors import AdapterError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 BUSY_MS = 1000
 """How long a statement waits for another connection: only recovery and the first commit ever hold one up."""
 MMAP_BYTES = 1 << 30
+WRITE_CACHE_KIB = 64 * 1024
 
 
 def reading(path: Path) -> Session | None:
@@ -38,6 +36,20 @@ def reading(path: Path) -> Session | None:
     return session
 
 
+def structure(session: Session) -> list[str]:
+    """What SQLite finds wrong with the pages of a session's file; nothing where there is no file."""
+    connection = opening.for_reading(INDEX, Path(session.path), busy_ms=BUSY_MS)
+    if connection is None:
+        return []
+    with INDEX.translated(session.path), opening.closed_on_error(connection):
+        # On a connection that knows no module: FTS5's check of itself takes longer than all the rest, and is made with
+        # the check of its rows.
+        connection.drop_modules([])
+        lines = [line for (line,) in connection.execute("PRAGMA quick_check") if line != "ok"]
+    connection.close()
+    return lines
+
+
 def writing(path: Path) -> Session:
     """A session inside BEGIN IMMEDIATE, on a file with all of our tables; creates folder, file and tables."""
     connection = opening.for_writing(INDEX, path, busy_ms=BUSY_MS)
@@ -48,6 +60,8 @@ def writing(path: Path) -> Session:
             message = f"{path}: no write-ahead log can be kept here (a network file system?); set another store.path"
             raise AdapterError(message)
         session.run("PRAGMA synchronous = FULL")
+        # Pages that a commit changes wait here until its end: what does not fit goes to the log more than once.
+        session.run(f"PRAGMA cache_size = -{WRITE_CACHE_KIB}")
         session.run("PRAGMA foreign_keys = ON")
         session.run("BEGIN IMMEDIATE")
         if not opening.is_made(INDEX, connection, path):  # asked again: another writer may have been first

@@ -9,13 +9,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.sqlite.rows import read_headings
+from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_core.rows import ArmHit
 from steadlith_core.text.query import index_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
 
@@ -29,16 +32,20 @@ def columns(title: str, headings: Sequence[str], body: str) -> tuple[str, str, s
     return index_text(title), index_text("\n".join(headings)), index_text(body)
 
 
-def add(session: Session, entry: int, title: str, headings: Sequence[str], body: str) -> None:
-    """Index an entry that became live."""
-    session.run(
-        "INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)", entry, *columns(title, headings, body)
-    )
+def add_many(session: Session, rows: Iterable[tuple[int, str, bytes, str]]) -> None:
+    """Index entries that became live: (entry, title, headings as they are kept, body)."""
+    rows = iter(rows)
+    while batch := list(islice(rows, BATCH)):
+        made = [
+            (entry, *columns(title, session.decode(read_headings, headings, f"headings of entry {entry}"), body))
+            for entry, title, headings, body in batch
+        ]
+        session.run_many("INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)", made)
 
 
-def remove(session: Session, entry: int) -> None:
-    """Forget an entry that is live no more."""
-    session.run("DELETE FROM lexical WHERE rowid = ?", entry)
+def remove_many(session: Session, entries: Sequence[tuple[int]]) -> None:
+    """Forget entries that are live no more, each a row of its number."""
+    session.run_many("DELETE FROM lexical WHERE rowid = ?", entries)
 
 
 def search(session: Session, terms: Sequence[str], limit: int, chunks: int) -> tuple[ArmHit, ...]:

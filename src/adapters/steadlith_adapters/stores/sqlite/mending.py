@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical, settle, vectors, versions, wording
-from steadlith_adapters.stores.sqlite.rows import read_headings
-from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN
+from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, GATHER, INDEX, OPEN
 from steadlith_core import canon
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import DocumentId
@@ -55,6 +54,7 @@ _UNVERSIONED = f"""
         WHERE v.document = span.document AND v.valid_from = span.version AND v.valid_to = {OPEN})"""  # noqa: S608
 _LIVE_ROWS = """
     SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
+_LIVE_ROWS_OF = f"{_LIVE_ROWS} AND e.entry IN ({{}})"
 _UNUSED_TEXTS = "SELECT text, text_hash, CAST(body AS BLOB) FROM text WHERE text NOT IN (SELECT text FROM entry)"
 
 
@@ -142,8 +142,8 @@ class Mending:
                 pass  # as good as broken
         self._session.run("DROP TABLE IF EXISTS lexical")
         self._session.run(CREATE_LEXICAL)
-        for entry, title, headings, body in self._session.stream(_LIVE_ROWS):
-            self._add(entry, title, headings, body)
+        self._session.run(GATHER)
+        lexical.add_many(self._session, self._session.stream(_LIVE_ROWS))
 
     def _wrong_lexical_rows(self) -> frozenset[int]:
         session = self._session
@@ -152,14 +152,9 @@ class Mending:
         )
 
     def _index(self, entries: Iterable[int]) -> None:
-        for entry in sorted(entries):
-            lexical.remove(self._session, entry)
-            for row in self._session.run(f"{_LIVE_ROWS} AND e.entry = ?", entry):
-                self._add(*row)
-
-    def _add(self, entry: int, title: str, headings: bytes, body: str) -> None:
-        path = self._session.decode(read_headings, headings, f"headings of entry {entry}")
-        lexical.add(self._session, entry, title, path, body)
+        wrong = sorted(entries)
+        lexical.remove_many(self._session, [(entry,) for entry in wrong])
+        lexical.add_many(self._session, self._session.lookup(_LIVE_ROWS_OF, wrong))
 
     def _mend_vectors(self) -> None:
         session = self._session

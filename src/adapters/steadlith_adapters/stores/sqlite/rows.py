@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from steadlith_core import canon
@@ -26,8 +27,9 @@ def read_metadata(data: bytes) -> Mapping[str, str]:
     return texts
 
 
+@lru_cache(maxsize=1 << 10)
 def read_headings(data: bytes) -> tuple[str, ...]:
-    """An entry's path of headings."""
+    """An entry's path of headings; neighbours share theirs."""
     value = canon.decode(data)
     if not isinstance(value, list):
         message = f"headings are a list, got {value!r}"

@@ -15,7 +15,7 @@ from steadlith_core.errors import ForeignFile, LockHeld
 
 APPLICATION_ID = 0x53544C32  # "STL2"
 SCHEMA_VERSION = 3
-PAGE_SIZE = 16_384
+PAGE_SIZE = 8_192
 OPEN = 2**63 - 1
 
 INDEX = FileKind(
@@ -32,6 +32,8 @@ INDEX = FileKind(
 CREATE_LEXICAL = """CREATE VIRTUAL TABLE lexical USING fts5(
     title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
 )"""
+GATHER = "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)"
+"""Words are gathered in that many bytes of memory before they are written as a segment: half the merging."""
 
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
@@ -104,6 +106,7 @@ CREATE = (
     "CREATE INDEX vector_by_key ON vector(space, vector_key)",
     # contentless: texts are kept once; contentless_delete: a row leaves without its old text being given again
     CREATE_LEXICAL,
+    GATHER,
     # views of the lexical table's dictionary, without storage of their own: how common a term is, and where it stands
     "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
     "CREATE VIRTUAL TABLE lexical_instances USING fts5vocab(lexical, instance)",

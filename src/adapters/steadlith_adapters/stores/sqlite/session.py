@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
+from steadlith_adapters.sqlite.kind import RAISED
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.errors import AdapterError
 
@@ -38,8 +39,19 @@ class Session:
 
     def run(self, sql: str, *bindings: Any) -> list[Row]:
         """All rows of one statement."""
-        with INDEX.translated(self.path):
+        try:  # without a context manager: a write calls this many thousand times
             return self._connection.execute(sql, bindings).fetchall()
+        except RAISED as error:
+            raise INDEX.error(self.path, error) from error
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> int:
+        """One statement for each row of bindings; how many rows it changed in all."""
+        before = self._connection.total_changes()
+        try:
+            self._connection.executemany(sql, rows)
+        except RAISED as error:
+            raise INDEX.error(self.path, error) from error
+        return self._connection.total_changes() - before
 
     def one(self, sql: str, *bindings: Any) -> Row | None:
         """The first row of one statement, if there is one."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical, vectors
-from steadlith_adapters.stores.sqlite.rows import read_headings
 from steadlith_adapters.stores.sqlite.schema import OPEN
 from steadlith_core.digest import Digest
 from steadlith_core.errors import AdapterError
@@ -30,6 +29,7 @@ STAGE = (
     "CREATE TEMP TABLE closing(occurrence INTEGER PRIMARY KEY, valid_from INTEGER NOT NULL)",
     "CREATE TEMP TABLE touched(entry INTEGER PRIMARY KEY)",
     "CREATE TEMP TABLE flipped(entry INTEGER PRIMARY KEY, live INTEGER NOT NULL)",
+    vectors.LIT,
 )
 
 # CROSS JOIN keeps the small temporary table outside: SQLite has no statistics about it.
@@ -75,9 +75,10 @@ _FLIPPED = f"""
     SELECT e.entry, 1 - e.live FROM touched t CROSS JOIN entry e ON e.entry = t.entry
     WHERE e.context_hash IS NOT NULL
     AND e.live <> EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = t.entry AND o.valid_to = {OPEN})"""  # noqa: S608
-_FLIPPED_ROWS = """
-    SELECT f.entry, f.live, e.title, e.headings, t.body
-    FROM flipped f CROSS JOIN entry e ON e.entry = f.entry JOIN text t ON t.text = e.text ORDER BY f.entry"""
+_LIVE_ROWS = """
+    SELECT e.entry, e.title, e.headings, t.body
+    FROM flipped f CROSS JOIN entry e ON e.entry = f.entry JOIN text t ON t.text = e.text
+    WHERE f.live = 1 ORDER BY f.entry"""
 
 
 def occurrences(session: Session, generation: int, first_new: int) -> None:
@@ -93,15 +94,10 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
 def liveness(session: Session) -> None:
     """Make the entries that the occurrences touched live or not."""
     session.run(_FLIPPED)
-    tables = vectors.find_all(session)
-    for entry, live, title, headings, body in session.stream(_FLIPPED_ROWS):
-        if live:
-            path = session.decode(read_headings, headings, f"headings of entry {entry}")
-            lexical.add(session, entry, title, path, body)
-        else:
-            lexical.remove(session, entry)
-        vectors.set_live(session, tables, entry, live)
+    lexical.remove_many(session, session.run("SELECT entry FROM flipped WHERE live = 0"))
+    lexical.add_many(session, session.stream(_LIVE_ROWS))
     session.run("UPDATE entry SET live = 1 - live WHERE entry IN (SELECT entry FROM flipped)")
+    vectors.flip(session)
 
 
 def _refuse_impossible_claims(session: Session, first_new: int) -> None:

@@ -9,11 +9,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
-from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vector
+from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
 from steadlith_adapters.stores.sqlite import connection, generations, settle, trie, vectors, versions
 from steadlith_adapters.stores.sqlite.mending import Mending
+from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_core import canon
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError, UsageError
 
@@ -27,7 +30,12 @@ if TYPE_CHECKING:
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
-_FIND_ENTRY = "SELECT entry, live, context_hash IS NOT NULL FROM entry WHERE entry_hash = ?"
+T = TypeVar("T")
+_PUT_TEXT = "INSERT INTO text(text_hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_FIND_TEXTS = "SELECT text_hash, text FROM text WHERE text_hash IN ({})"
+_PUT_ENTRY = """
+    INSERT INTO entry(entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+_FIND_ENTRIES = "SELECT entry_hash, entry, live, context_hash IS NOT NULL FROM entry WHERE entry_hash IN ({})"
 
 
 class SqliteTransaction:
@@ -72,53 +80,57 @@ class SqliteTransaction:
     def put_texts(self, rows: Iterable[TextRow]) -> None:
         """See `Transaction.put_texts`."""
         with self._writing() as session:
-            for row in rows:
+            for batch in _batches(rows):
                 if self._mending:
-                    self._mending.put_text(row)
-                    continue
-                session.run(
-                    "INSERT INTO text(text_hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    row.text_hash,
-                    row.text,
-                )
+                    for row in batch:
+                        self._mending.put_text(row)
+                else:
+                    session.run_many(_PUT_TEXT, [(row.text_hash, row.text) for row in batch])
 
     def put_entries(self, rows: Iterable[EntryRow]) -> None:
         """See `Transaction.put_entries`."""
         with self._writing() as session:
-            for row in rows:
-                text = session.one("SELECT text FROM text WHERE text_hash = ?", row.text_hash)
-                if text is None:
-                    message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
-                    raise AdapterError(message)
+            for batch in _batches(rows):
+                texts = dict(session.lookup(_FIND_TEXTS, [row.text_hash for row in batch]))
+                for row in batch:
+                    if row.text_hash not in texts:
+                        message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
+                        raise AdapterError(message)
                 if self._mending:
-                    self._mending.put_entry(row, text[0])
-                    continue
-                session.run(
-                    "INSERT INTO entry(entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?) "
-                    "ON CONFLICT DO NOTHING",
-                    row.entry_hash,
-                    text[0],
-                    row.title,
-                    canon.encode(row.headings),
-                    row.context_hash,
-                )
+                    for row in batch:
+                        self._mending.put_entry(row, texts[row.text_hash])
+                else:
+                    session.run_many(
+                        _PUT_ENTRY,
+                        [
+                            (row.entry_hash, texts[row.text_hash], row.title, _headings(row.headings), row.context_hash)
+                            for row in batch
+                        ],
+                    )
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
         """See `Transaction.put_vectors`."""
         with self._writing() as session:
             table: SpaceTable | None = None
-            put = vectors.renew if self._mending else vectors.put
-            for row in rows:
-                check_vector(space, row)
-                entry = session.one(_FIND_ENTRY, row.entry_hash)
-                if entry is None:
-                    message = f"a vector for entry {row.entry_hash.short}, which was never put"
-                    raise AdapterError(message)
-                check_embedded(row.entry_hash, embed=bool(entry[2]))
+            for batch in _batches(rows):
+                check_vectors(space, batch)
+                entries = {
+                    name: found for name, *found in session.lookup(_FIND_ENTRIES, [row.entry_hash for row in batch])
+                }
+                for row in batch:
+                    if row.entry_hash not in entries:
+                        message = f"a vector for entry {row.entry_hash.short}, which was never put"
+                        raise AdapterError(message)
+                    check_embedded(row.entry_hash, embed=bool(entries[row.entry_hash][2]))
                 if table is None:
                     table = vectors.find(session, space) or vectors.create(session, space)
                     session.load_vectors()
-                put(session, table, entry[0], entry[1], row)
+                found = [(*entries[row.entry_hash][:2], row) for row in batch]
+                if self._mending:
+                    for entry, live, row in found:
+                        vectors.renew(session, table, entry, live, row)
+                else:
+                    vectors.put_many(session, table, found)
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""
@@ -263,6 +275,19 @@ class SqliteTransaction:
         if found != committed.generation:
             message = f"{self._path}: nothing was committed, the index is still at generation {found}: {error}"
             raise AdapterError(message) from error
+
+
+def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
+    """The caller's rows, a statement's worth at a time: what it raises is raised here, and nothing is held for long."""
+    rows = iter(rows)
+    while batch := list(islice(rows, BATCH)):
+        yield batch
+
+
+@lru_cache(maxsize=1024)
+def _headings(path: tuple[str, ...]) -> bytes:
+    """A heading path as it is kept; neighbours share theirs."""
+    return canon.encode(path)
 
 
 def _refuse_moved(head: Head, expected: Head, path: Path) -> None:

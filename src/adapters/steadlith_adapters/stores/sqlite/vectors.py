@@ -17,6 +17,7 @@ from steadlith_adapters.stores.arguments import check_space
 from steadlith_adapters.stores.sqlite.packing import vector_checksum
 from steadlith_core import vectors
 from steadlith_core.digest import Digest
+from steadlith_core.errors import AdapterError
 from steadlith_core.rows import ArmHit
 from steadlith_core.state.roots import space_id
 
@@ -35,6 +36,15 @@ _ROWS = """
     SELECT t.rowid, t.live, t.vector, v.vector_key, v.checksum, e.live
     FROM {table} t LEFT JOIN vector v ON v.space = ? AND v.entry = t.rowid LEFT JOIN entry e ON e.entry = t.rowid"""
 _LOST = "SELECT entry FROM vector WHERE space = ? AND entry NOT IN (SELECT rowid FROM {table})"
+_NOTED = "SELECT entry FROM vector WHERE space = ? AND entry IN ({})"
+LIT = "CREATE TEMP TABLE lit(space INTEGER, entry INTEGER, PRIMARY KEY (space, entry)) WITHOUT ROWID"
+"""Vectors that this write put as searched, of entries that were not live then: most are about to be."""
+# Flipped, but for those that were lit in advance; and those that were lit and that nothing made live after all.
+_FLIPPED = """
+    SELECT f.live, f.entry FROM flipped f CROSS JOIN vector v ON v.space = ?1 AND v.entry = f.entry
+    WHERE NOT EXISTS (SELECT 1 FROM lit l WHERE l.space = ?1 AND l.entry = f.entry)
+    UNION ALL
+    SELECT 0, l.entry FROM lit l CROSS JOIN entry e ON e.entry = l.entry WHERE l.space = ?1 AND e.live = 0"""
 # Named: without statistics SQLite would rather read the whole space than ask the index for each of many keys.
 _BY_KEY = "FROM vector INDEXED BY vector_by_key WHERE space = ? AND vector_key IN ({})"
 MARGIN = 16
@@ -98,6 +108,38 @@ def create(session: Session, space: Space) -> SpaceTable:
         table.name,
     )
     return table
+
+
+def put_many(session: Session, table: SpaceTable, rows: Sequence[tuple[int, int, VectorRow]]) -> None:
+    """`put` of many (entry, live, row). Entries without a vector get one that is searched: `LIT` tells `flip`."""
+    number = table.number
+    there = {entry for (entry,) in session.lookup(_NOTED, [entry for entry, _, _ in rows], number)}
+    # The last row of an entry stands, as if they were put one by one.
+    fresh = {entry: (live, row) for entry, live, row in rows if entry not in there}
+    try:
+        session.run_many(
+            f"INSERT INTO {table.name}(rowid, vector, live) VALUES (?, ?, 1)",  # noqa: S608
+            [(entry, row.vector) for entry, (_, row) in fresh.items()],
+        )
+    except AdapterError as error:
+        if "UNIQUE" not in str(error):
+            raise
+        # Damage: a vec0 row was left alone. Rows are put one by one, which makes all of them anew.
+        there |= fresh.keys()
+        fresh = {}
+    session.run_many(
+        "INSERT INTO vector VALUES (?, ?, ?, ?)",
+        [
+            (number, entry, row.vector_key, vector_checksum(row.vector_key, row.vector))
+            for entry, (_, row) in fresh.items()
+        ],
+    )
+    session.run_many(
+        "INSERT INTO lit VALUES (?, ?)", [(number, entry) for entry, (live, _) in fresh.items() if not live]
+    )
+    for entry, live, row in rows:
+        if entry in there:
+            put(session, table, entry, live, row)
 
 
 def put(session: Session, table: SpaceTable, entry: int, live: int, row: VectorRow) -> None:
@@ -168,6 +210,15 @@ def set_live(session: Session, tables: Sequence[SpaceTable], entry: int, live: i
         if session.one("SELECT 1 FROM vector WHERE space = ? AND entry = ?", table.number, entry):
             session.load_vectors()
             session.run(f"UPDATE {table.name} SET live = ? WHERE rowid = ?", live, entry)  # noqa: S608
+
+
+def flip(session: Session) -> None:
+    """Make the tombstones of the entries in `flipped` what their entries are, in every space."""
+    for table in find_all(session):
+        rows = session.run(_FLIPPED, table.number)
+        if rows:
+            session.load_vectors()
+            session.run_many(f"UPDATE {table.name} SET live = ? WHERE rowid = ?", rows)  # noqa: S608
 
 
 def nearest(session: Session, table: SpaceTable, query: Vector, limit: int) -> tuple[ArmHit, ...]:

@@ -41,6 +41,7 @@ _CLOSE_ALL = (
     "UPDATE span SET valid_to = ? WHERE document = ? AND valid_to = ?",
     "UPDATE document_version SET valid_to = ? WHERE document = ? AND valid_to = ?",
 )
+_CLAIMED_ELSEWHERE = "SELECT occurrence FROM claim WHERE document <> ? AND occurrence IN ({})"
 _COUNT = f"""
     SELECT count(*), coalesce(sum(length(v.leaves)), 0) FROM document_version v
     JOIN document d ON d.document = v.document
@@ -61,8 +62,7 @@ def close(session: Session, id: DocumentId, generation: int) -> int | None:  # n
     if found is None:
         return None
     version, ids = found
-    for occurrence in ids:
-        session.run("INSERT OR IGNORE INTO released VALUES (?)", occurrence)
+    session.run_many("INSERT OR IGNORE INTO released VALUES (?)", [(occurrence,) for occurrence in ids])
     session.run(_CLOSE_VERSION, generation, *version)
     session.run(_CLOSE_SPAN, generation, *version, OPEN)
     return len(ids)
@@ -88,11 +88,12 @@ def open(session: Session, version: DocumentVersion, ids: Sequence[int], generat
     """Open a version whose placements have these occurrence ids; the document's open version is closed already."""
     document = _document(session, version.id)
     entries = [placement.entry_hash for placement in version.placements]
-    for occurrence, entry in zip(ids, entries, strict=True):
-        session.run("INSERT INTO claim VALUES (?, ?, ?) ON CONFLICT DO NOTHING", occurrence, document, entry)
-        if not session.changed():
-            message = f"occurrence {occurrence} is placed twice in one write (the second time in {version.id})"
-            raise AdapterError(message)
+    claims = [(occurrence, document, entry) for occurrence, entry in zip(ids, entries, strict=True)]
+    if session.run_many("INSERT INTO claim VALUES (?, ?, ?) ON CONFLICT DO NOTHING", claims) < len(ids):
+        elsewhere = {claimed for (claimed,) in session.lookup(_CLAIMED_ELSEWHERE, ids, document)}
+        twice = next(each for at, each in enumerate(ids) if each in elsewhere or each in ids[:at])
+        message = f"occurrence {twice} is placed twice in one write (the second time in {version.id})"
+        raise AdapterError(message)
     packed = packing.pack_ids(ids)
     session.run(
         _INSERT_VERSION,

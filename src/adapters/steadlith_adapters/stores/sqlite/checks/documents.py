@@ -134,6 +134,7 @@ def _of_version(session: Session, version: _Version) -> Iterator[str]:
     found = [entries[each] for each in ids]
     if packing.seal(version.occurrences, b"".join(entry for entry, _ in found)) != version.seal:
         yield "its occurrences are not those that were committed"
-    topology = [(parent, embed) for parent, (_, embed) in zip(parents, found, strict=False)]
+    ordinary = not version.parents and all(embed for _, embed in found)
+    topology = () if ordinary else [(parent, embed) for parent, (_, embed) in zip(parents, found, strict=False)]
     if len(found) != len(chunks) or document_root(chunks, fields, topology) != version.root:
         yield "its root does not follow from its chunks and metadata"

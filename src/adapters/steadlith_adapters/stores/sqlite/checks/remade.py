@@ -1,0 +1,79 @@
+"""Whether the lexical index is the one that the texts give: it is made anew, and both are compared byte by byte.
+
+1. FTS5 merges an index into one segment whose bytes follow from its rows alone (`optimize`): equal rows, equal bytes.
+   So a copy of what is kept and an index made anew are merged, and compared block by block.
+2. It is an answer in one direction: equal is equal. What differs in bytes may still have the same words; `wording`
+   then compares word by word, ten times as slowly, and names the rows.
+3. Both are temporary files of SQLite's; the index itself is only read.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import apsw
+
+from steadlith_adapters.stores.sqlite import lexical
+from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, GATHER, PAGE_SIZE
+from steadlith_adapters.stores.sqlite.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from steadlith_adapters.stores.sqlite.session import Row
+
+_LIVE_ROWS = """
+    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
+    WHERE e.live = 1 ORDER BY e.entry"""
+_KEPT = ("config", "data", "idx", "docsize")
+"""FTS5's own tables of a contentless index, each of them behind the index's name."""
+_COMPARED = (
+    # 1: how many rows and words there are, which every score depends on; 10 is the list of segments, whose numbers and
+    # age tell nothing of the rows
+    "SELECT block FROM lexical_data WHERE id = 1 OR id > 10 ORDER BY id",
+    "SELECT id, sz FROM lexical_docsize ORDER BY id",
+)
+
+
+def is_same(session: Session) -> bool:
+    """Whether the lexical index holds exactly the words of all live entries. Raises for a text that cannot be read."""
+    with _temporary() as kept, _temporary() as made:
+        # Nothing may have asked this index for anything before its tables are replaced: FTS5 would remember the answer.
+        kept.run("BEGIN")
+        for table in _KEPT:
+            _copy(session, kept, f"lexical_{table}")
+        kept.run("COMMIT")
+        kept.run("INSERT INTO lexical(lexical) VALUES ('optimize')")
+        made.run("BEGIN")
+        made.run(GATHER)
+        lexical.add_many(made, session.stream(_LIVE_ROWS))
+        made.run("INSERT INTO lexical(lexical) VALUES ('optimize')")
+        made.run("COMMIT")
+        return all(
+            left == right
+            for sql in _COMPARED
+            for left, right in zip_longest(kept.stream(sql), made.stream(sql), fillvalue=_nothing)
+        )
+
+
+_nothing: Row = ()
+
+
+@contextmanager
+def _temporary() -> Iterator[Session]:
+    """A session on a lexical index of its own, which goes when it is closed."""
+    session = Session(apsw.Connection(""), "(temporary index)")
+    try:
+        session.run(f"PRAGMA page_size = {PAGE_SIZE}")
+        session.run(CREATE_LEXICAL)
+        yield session
+    finally:
+        session.close()
+
+
+def _copy(session: Session, to: Session, table: str) -> None:
+    columns = session.value("SELECT count(*) FROM pragma_table_info(?)", table)
+    to.run(f"DELETE FROM {table}")  # noqa: S608
+    to.run_many(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", session.stream(f"SELECT * FROM {table}"))  # noqa: S608
