@@ -223,7 +223,7 @@ def test_an_index_of_a_newer_version_is_refused(index, foreign):
 
 
 def test_an_index_of_an_older_version_is_refused_with_the_way_to_rebuild_it(index, foreign):
-    foreign(f"PRAGMA user_version = {schema.SCHEMA_VERSION - 1}")
+    foreign(f"PRAGMA user_version = {schema.OLDEST_READABLE - 1}")
     refused(index.parent, StoreCorrupt, "older Steadlith.*delete it and apply again")
 
 

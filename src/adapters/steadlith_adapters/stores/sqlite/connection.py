@@ -13,6 +13,7 @@ import apsw
 
 from steadlith_adapters.sqlite import opening
 from steadlith_adapters.stores.sqlite import schema
+from steadlith_adapters.stores.sqlite.migrating import migrate
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_adapters.stores.sqlite.session import Session
 from steadlith_core.errors import AdapterError
@@ -67,6 +68,7 @@ def writing(path: Path) -> Session:
         if not opening.is_made(INDEX, connection, path):  # asked again: another writer may have been first
             for statement in schema.CREATE:
                 session.run(statement)
+        migrate(session)
     return session
 
 

@@ -3,18 +3,24 @@
 1. An open row has `valid_to` = OPEN, never NULL: a row is visible at G if `valid_from <= G < valid_to`.
 2. Tombstones live on occurrences and versions; texts, entries and vectors are kept once per distinct content.
 3. The whole schema is made inside the first commit's transaction, so a file has all of it or none of it.
-4. A change here is a new SCHEMA_VERSION.
+4. A change here is a new SCHEMA_VERSION, with the statements that lead to it from the one before; what reads must bear
+   the older files, too.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from steadlith_adapters.sqlite.kind import FileKind
 from steadlith_core.errors import ForeignFile, LockHeld
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
 APPLICATION_ID = 0x53544C32  # "STL2"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+OLDEST_READABLE = 3
 PAGE_SIZE = 8_192
 OPEN = 2**63 - 1
 
@@ -23,7 +29,7 @@ INDEX = FileKind(
     setting="store.path",
     application_id=APPLICATION_ID,
     schema_version=SCHEMA_VERSION,
-    oldest_readable=SCHEMA_VERSION,
+    oldest_readable=OLDEST_READABLE,
     table_of_1x="index_meta",
     rebuild="apply again: the cache keeps the embeddings",
     no_database=ForeignFile,
@@ -115,5 +121,15 @@ CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-NAMES = frozenset(found[1] for found in (re.match(r"CREATE [A-Z ]+ (\w+)", sql) for sql in CREATE) if found)
-"""The tables and indexes that every file has."""
+MIGRATIONS: Mapping[int, Sequence[str]] = {3: (GATHER,)}
+"""What leads from a schema to the next one."""
+
+
+def names(version: int) -> frozenset[str]:
+    """The tables and indexes that a file of this schema has."""
+    later = (sql for older in range(version, SCHEMA_VERSION) for sql in MIGRATIONS[older])
+    return _created(CREATE) - _created(later)
+
+
+def _created(statements: Iterable[str]) -> frozenset[str]:
+    return frozenset(found[1] for found in (re.match(r"CREATE [A-Z ]+ (\w+)", sql) for sql in statements) if found)
