@@ -1,0 +1,39 @@
+"""How often each fault was tried: the counts behind the table in docs/reliability.md.
+
+1. A test calls `tried(fault, how, times)` for what it has tried *and judged*: after its asserts, not before.
+2. `fault` is what a user fears ("power loss while a commit is written"), `how` is how it is brought about. One fault
+   has one wording of `how`; both become a row of the table as they are.
+3. Where STEADLITH_TRIED names a folder, every process of the run leaves its counts there, so that a parallel run adds
+   up: `scripts/reliability.py FOLDER` merges them into the page.
+"""
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+VARIABLE = "STEADLITH_TRIED"
+TRIES = pytest.StashKey[Counter]()
+
+
+@pytest.fixture
+def tried(request):
+    """Call `tried(fault, how, times=1)` for each fault that was tried, once its outcome was found to be right."""
+    tries = request.config.stash.setdefault(TRIES, Counter())
+
+    def count(fault, how, times=1):
+        tries[fault, how] += times
+
+    return count
+
+
+def pytest_sessionfinish(session):
+    folder = os.environ.get(VARIABLE)
+    tries = session.config.stash.get(TRIES, None)
+    if folder and tries:
+        rows = [{"fault": fault, "how": how, "times": times} for (fault, how), times in sorted(tries.items())]
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{worker}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), "utf-8")
