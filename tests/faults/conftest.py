@@ -9,10 +9,17 @@
 
 import json
 import os
+import sys
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+# Like every test folder this one has no `__init__.py`; its modules are a package nevertheless.
+package = ModuleType("faults")
+package.__path__ = [str(Path(__file__).parent)]
+sys.modules["faults"] = package
 
 VARIABLE = "STEADLITH_TRIED"
 TRIES = pytest.StashKey[Counter]()
@@ -27,6 +34,15 @@ def tried(request):
         tries[fault, how] += times
 
     return count
+
+
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory):
+    """The process that forks a child for each job; see `forks.py`."""
+    from faults.campaign import Forks
+
+    with Forks(tmp_path_factory.mktemp("forks") / "child") as running:
+        yield running
 
 
 def pytest_sessionfinish(session):
