@@ -109,7 +109,7 @@ class Scenario:
         return self.forks("command", root, arguments=self.arguments, fault=fault, **more)
 
     def points(self, kind, some):
-        """Where to try a fault: at `some` of the operations that it counts, the first and the last among them, or all."""
+        """Where to try a fault: at `some` of the operations that it counts, first and last among them, or at all."""
         count = self.operations.count("write") if kind == "full" else len(self.operations)
         if some is None or some >= count:
             return range(1, count + 1)
@@ -179,7 +179,7 @@ def make_base(folder):
 
 
 def edit(site):
-    """Everyday work on it: a word in every other page, a page gone, one renamed, and texts of our own sources as new."""
+    """Everyday work on it: a word in every other page, a page gone, one renamed, and some of our own sources as new."""
     folder = site.with_name("pages")
     pages = sorted(folder.iterdir())
     pages[0].unlink()
@@ -188,4 +188,3 @@ def edit(site):
         page.write_text(page.read_text("utf-8").replace(" the ", " THE ", 9) + "\nOne more line.\n", "utf-8")
     for source in sorted((ROOT / "src/steadlith_core").glob("*.py")):
         shutil.copy(source, folder / f"{source.stem}.md")
-

@@ -1,7 +1,7 @@
 """What a power cut may leave of files whose writes were not all synced: every state that POSIX allows, by a seed.
 
-1. A file's bytes are certain as of its last sync. Of what was written or cut since, any part may be there, in any order,
-   sector by sector, and a sector may be torn: nothing but a sync orders two writes.
+1. A file's bytes are certain as of its last sync. Of what was written or cut since, any part may be there, in any
+   order, sector by sector, and a sector may be torn: nothing but a sync orders two writes.
 2. A name that was made or removed is certain once its folder was synced. Until then a cut may take back the last of
    them, but not an earlier one alone: file systems keep their folders in a journal.
 3. The model decides what is left, and whoever dies writes that to the real files just before.

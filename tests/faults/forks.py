@@ -191,7 +191,8 @@ def serve(folder):
         out, err = (
             (folder / name).read_text("utf-8", "replace") if (folder / name).exists() else "" for name in ("out", "err")
         )
-        print(json.dumps({"code": code, "notes": told, "out": out, "err": err}), flush=True)
+        sys.stdout.write(json.dumps({"code": code, "notes": told, "out": out, "err": err}) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

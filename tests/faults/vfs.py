@@ -1,7 +1,7 @@
-"""A VFS for SQLite in which the n-th operation on a file goes wrong. Run in a child: most of its faults end the process.
+"""A VFS for SQLite in which the n-th operation on a file goes wrong. Most of its faults end the process.
 
-1. Counted are writes, syncs, truncations and removals, or reads where a fault asks for them, of the files that it names.
-2. A kill comes before the operation, after it, or in the middle of a write. What was written is the kernel's, and stays.
+1. Counted are writes, syncs, truncations and removals, or reads where a fault asks for them, of the files it names.
+2. A kill comes before the operation, after it, or in the middle of a write. What was written is the kernel's and stays.
 3. A power cut besides takes back what was not synced (`disk.py`), shared memory with it.
 4. An error (a full disk, a failing one) comes once or from then on; the operation has not been done then.
 
@@ -41,7 +41,7 @@ class Faults:
         self.seen = []  # (verb, file's name) of every operation that was counted
         self.raised = []  # what was raised, so that it can be told from an error of our own
         self.disk = Disk() if kind == "power cut" else None
-        self._chance = Random(f"{seed} {at}")  # noqa: S311 -- a seed, not a secret
+        self._chance = Random(f"{seed} {at}")
 
     @property
     def here(self):
@@ -158,7 +158,7 @@ class Connection(apsw.Connection):
 
     faults = None
 
-    def close(self, force=False):  # noqa: FBT002 -- apsw's signature
+    def close(self, force=False):
         try:
             super().close(force)
         except apsw.Error as error:
