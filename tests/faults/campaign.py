@@ -45,8 +45,9 @@ class Forks:
         self._folder = folder
 
     def __enter__(self):
-        command = [sys.executable, str(Path(__file__).with_name("forks.py")), str(self._folder)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", "faults.forks", str(self._folder)]
+        tests = Path(__file__).parents[1]
+        self._process = subprocess.Popen(command, cwd=tests, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         return self
 
     def __exit__(self, *_):

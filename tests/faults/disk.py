@@ -8,6 +8,7 @@
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 SECTOR = 512
@@ -83,12 +84,13 @@ class Disk:
                 change.done.on(file.synced)
         self._pending = [change for change in self._pending if change.file is not file]
 
-    def sync_names(self):
+    def sync_names(self, folder):
         """The folder was synced."""
-        self._namings.clear()
+        self._namings = [naming for naming in self._namings if not is_in(naming.name, folder)]
 
     def remove(self, name):
-        self._namings.append(Naming(name, self.names.pop(name)))
+        if name in self.names:
+            self._namings.append(Naming(name, self.names.pop(name)))
 
     def rename(self, name, to):
         """The new name and the old one change together."""
@@ -115,6 +117,10 @@ class Disk:
             *(naming.before for naming in self._namings if naming.before),
             *(change.file for change in self._pending),
         ]
+
+
+def is_in(name, folder):
+    return str(Path(name).parent) == folder
 
 
 # ------------------------------------------------------------------------- which of the uncertain changes are there

@@ -17,9 +17,12 @@ from pathlib import Path
 
 import apsw
 import sqlite_vec
-import vfs
+from faults import vfs
+from faults.fate import Fate
+from faults.filesystem import FaultyFiles
 
 import steadlith
+from steadlith import files
 from steadlith.cli import changes, offline, reading  # noqa: F401 -- loaded before the fork
 from steadlith.cli.main import main
 from steadlith_adapters.caches import sqlite as caches
@@ -80,11 +83,12 @@ def sabotage(level):
     session.Session.run, caches.open_writing = careless, careless_cache
 
 
-def command(notes, root, arguments, fault=None, pages=20, level=None):
+def command(notes, root, arguments, fault=None, pages=20, level=None, careless=False):
     """Type a command in `root`, with a page cache of `pages`, so that a commit spills into the log on its way."""
     os.chdir(root)
-    faults = vfs.Faults(**(fault or {}))
-    kept = vfs.install(faults)
+    fate = Fate(**(fault or {}))
+    installed = vfs.install(fate)
+    files.SYSTEM = FaultyFiles(fate, careless=careless)
     apsw.connection_hooks.append(lambda connection: connection.execute(f"PRAGMA cache_size = {pages}").fetchall())
     watch(notes)
     if level:
@@ -93,10 +97,8 @@ def command(notes, root, arguments, fault=None, pages=20, level=None):
     try:
         main()
     finally:
-        notes("seen", *faults.seen)
-        if faults.disk and not faults.at:
-            faults.die()  # the power goes when everything is done
-        del kept
+        notes("seen", *fate.seen)
+        del installed
 
 
 def judge(notes, root, kept=()):
