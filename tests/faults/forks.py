@@ -25,6 +25,7 @@ import steadlith
 from steadlith import files
 from steadlith.cli import changes, offline, reading  # noqa: F401 -- loaded before the fork
 from steadlith.cli.main import main
+from steadlith.fingerprints import Fingerprints
 from steadlith_adapters.caches import sqlite as caches
 from steadlith_adapters.embedders import hash as embedders
 from steadlith_adapters.stores.sqlite import session, store, transaction  # noqa: F401 -- as above
@@ -116,10 +117,19 @@ def judge(notes, root, kept=()):
         "state": str(head.state_root),
         "problems": list(verified.problems),
         "lost": lost,
+        "fingerprints": fingerprints(Path(root, ".steadlith/steadlith.fingerprints")),
         "rows": rows(place) if head.generation else {},
         "hits": [hit.text for hit in index.search("how is the index kept", limit=5).hits] if head.generation else [],
     }
     notes("judged", answer)
+
+
+def fingerprints(place):
+    found = Fingerprints.open(place)
+    if found is None:
+        return "damaged" if place.exists() else "absent"
+    found.close()
+    return "usable"
 
 
 def rows(place):
