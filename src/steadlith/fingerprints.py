@@ -17,10 +17,10 @@ from __future__ import annotations
 import json
 import os
 import struct
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from steadlith.files import Replacement
 from steadlith_core.digest import SIZE, Digest, hasher
 from steadlith_core.errors import SteadlithError
 from steadlith_core.records import Format
@@ -241,13 +241,9 @@ class Draft:
     """A new fingerprint file on its way. Made before the first document is looked at; `taken_at` is that moment."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        self._finished = False
-        self._temporary.parent.mkdir(parents=True, exist_ok=True)
-        for left in self._temporary.parent.glob(f".{path.name}.*.tmp"):
-            left.unlink(missing_ok=True)  # of an apply that was killed; only the holder of the lock drafts
-        self._stream = self._temporary.open("w+b")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._new = Replacement(path)
+        self._stream = self._new.stream
         self.taken_at = os.fstat(self._stream.fileno()).st_mtime_ns
         self._folders: dict[str, dict[str, list[str | int]]] = {}
         self._stream.write(_START.pack(MAGIC, 0))
@@ -276,13 +272,8 @@ class Draft:
         self._stream.write(_seal(index) + index)
         self._stream.seek(0)
         self._stream.write(_START.pack(MAGIC, offset))
-        self._stream.close()
-        self._temporary.replace(self._path)
-        self._finished = True
+        self._new.finish()
 
     def drop(self) -> None:
         """Leave no trace of a draft that was not finished. Harmless afterwards."""
-        self._stream.close()
-        if not self._finished:
-            with suppress(OSError):
-                self._temporary.unlink(missing_ok=True)
+        self._new.drop()

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NoReturn
 
 from steadlith.border import adapter
@@ -82,31 +81,6 @@ def load(file: Path) -> ManifestReader:
         raise ManifestError(
             f"{file} is no manifest that can be used: {error} (export it again: steadlith manifest export)"
         ) from error
-
-
-def save(file: Path, pieces: Iterable[bytes], option: str = "--out") -> int:
-    """Replace `file` whole or not at all by `pieces`; a device or a pipe is written into instead. How many bytes."""
-    if not file.name:
-        raise UsageError(f"{option} {str(file)!r}: expected the name of a file")
-    try:
-        if file.exists() and not file.is_file():
-            with file.open("wb") as stream:
-                return sum(map(stream.write, pieces))
-        return _replace(file.resolve(), pieces)
-    except (OSError, RuntimeError) as error:  # RuntimeError: before Python 3.13, of a link that leads to itself
-        raise UsageError(f"{option} {file}: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _replace(file: Path, pieces: Iterable[bytes]) -> int:
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("xb") as stream:
-            size = sum(map(stream.write, pieces))
-        temporary.replace(file)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return size
 
 
 class ManifestReader:

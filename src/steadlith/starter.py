@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steadlith import config as configuration
-from steadlith import wiring
+from steadlith import files, wiring
 from steadlith_core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -70,11 +70,18 @@ def start(config: Path, folder: str | None, embedder: str | None, *, force: bool
         raise UsageError(f"{folder!r} is not a folder below {root}")
     chosen, why = _choose(embedder)
     text = TEMPLATE.format(path=json.dumps(folder, ensure_ascii=False), embedder=json.dumps(chosen))
-    config.write_text(text, "utf-8")
-    state = root / configuration.STATE_FOLDER
-    state.mkdir(exist_ok=True)
-    (state / ".gitignore").write_text("*\n", "utf-8")
+    # The configuration comes last: until it is there, the same call can be made again.
+    _keep_out_of_git(root / configuration.STATE_FOLDER)
+    files.save(config, [text.encode("utf-8")], "--config")
     return Started(folder, chosen, why)
+
+
+def _keep_out_of_git(state: Path) -> None:
+    try:
+        state.mkdir(exist_ok=True)
+        files.write(state / ".gitignore", [b"*\n"])
+    except OSError as error:
+        raise UsageError(f"{state}: {error.strerror or error}; the state of the index is kept there") from error
 
 
 def _choose(embedder: str | None) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steadlith import manifests
+from steadlith import files, manifests
 from steadlith.differences import Kind, Side, compare, compare_plans
 from steadlith.verify import Pinned, verify, verify_manifest
 from steadlith_core.errors import GenerationGone, ManifestError, UsageError
@@ -143,15 +143,15 @@ def test_a_manifest_file_is_written_whole_or_not_at_all(settled, tmp_path):
         raise ManifestError("no")
 
     with pytest.raises(ManifestError):
-        manifests.save(file, failing())
+        files.save(file, failing())
     assert file.read_bytes() == b"before"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".m")] == []
-    assert manifests.save(file, [b"ab", b"c"]) == 3
+    assert files.save(file, [b"ab", b"c"]) == 3
     assert file.read_bytes() == b"abc"
     with pytest.raises(UsageError, match="No such file"):
-        manifests.save(tmp_path / "none" / "m", [b""])
+        files.save(tmp_path / "none" / "m", [b""])
     with pytest.raises(UsageError, match="expected the name of a file"):
-        manifests.save(tmp_path.__class__("."), [b""])
+        files.save(tmp_path.__class__("."), [b""])
 
 
 def test_a_file_that_is_no_manifest_says_so_and_the_way_out(tmp_path):

@@ -35,7 +35,7 @@ def manifest() -> None:
 def export(config: Path, out: Path | None, generation: int | None, *, json_output: bool) -> None:
     """Write the manifest of the committed state: the same bytes for the same state, everywhere."""
     import steadlith
-    from steadlith import manifests
+    from steadlith import files, manifests
     from steadlith.report import documents, offline, offlinedocuments
 
     if out is None and json_output:
@@ -50,7 +50,7 @@ def export(config: Path, out: Path | None, generation: int | None, *, json_outpu
             if out is None:
                 _put(pieces)
                 return
-            size = manifests.save(out, pieces)
+            size = files.save(out, pieces)
     if json_output:
         options.put(documents.dumps(offlinedocuments.manifest(out, header, size)))
     else:

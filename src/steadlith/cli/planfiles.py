@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from steadlith_core.errors import PlanFileError, UsageError
+from steadlith import files
+from steadlith_core.errors import PlanFileError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,32 +41,5 @@ def written(file: Path, plan: Plan) -> str:
 
 
 def write(file: Path, content: str, option: str = "--out") -> None:
-    """Replace `file`, or what it links to, whole or not at all; a device or a pipe is written into instead.
-
-    `option` is how the file was named.
-    """
-    if not file.name:
-        raise UsageError(f"{option} {str(file)!r}: expected the name of a file")
-    try:
-        if file.exists() and not file.is_file():
-            file.write_text(content, "utf-8")
-        else:
-            target = file.resolve()
-            if target.is_symlink():  # from Python 3.13 on, resolve says nothing of a link that leads to itself
-                raise UsageError(f"{option} {file}: a link that leads to itself")
-            _replace(target, content)
-    except OSError as error:
-        raise UsageError(f"{option} {file}: {error.strerror or error}") from error
-    except RuntimeError as error:  # Path.resolve, before Python 3.13, of a link that leads to itself
-        raise UsageError(f"{option} {file}: {error}") from error
-
-
-def _replace(file: Path, content: str) -> None:
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8") as stream:
-            stream.write(content)
-        temporary.replace(file)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    """Replace `file`, or what it links to, whole or not at all. `option` is how the file was named."""
+    files.save(file, [content.encode("utf-8")], option)
