@@ -68,6 +68,7 @@ class Loop:
         self._check(before, [plan for plan, _ in asked])
         self._count(killed)
         self._finish()
+        self._count_money(len(killed))
         return weather, length
 
     def _asked(self, writer):
@@ -144,20 +145,6 @@ class Loop:
                 where += {"before": ", before the transaction", "in": ", in it", "after": ", after it"}[told.phase]
             self.kills[where] += 1
         self.ended += 2 - len(killed)
-        self._count_money(len(killed))
-
-    def _count_money(self, kills):
-        again = 0
-        for line in self.purse_file:
-            what, key = line.split()
-            if what == "kept":
-                self.kept.add(key)
-                continue
-            assert key not in self.kept, f"round {self.number}: {key} was kept, and is paid again"
-            again += self.paid[key] > 0
-            self.paid[key] += 1
-        assert again <= kills * BATCH * CONCURRENCY, f"round {self.number}: {again} embeddings paid again"
-        self.paid_again += again
 
     def _finish(self):
         """The next run: it gets the lock at once, goes on from what is kept, and leads to the target."""
@@ -177,7 +164,20 @@ class Loop:
         assert index.plan().is_empty
         if not plan.is_empty:
             self._note(f"{self.number}-next", plan, content, "committed", board.read().generation)
-        self._count_money(2)  # what the killed ones had in flight is paid by this one
+
+    def _count_money(self, kills):
+        """What was paid in this round: what the killed ones had in flight, the next run may have paid again."""
+        again = 0
+        for line in self.purse_file:
+            what, key = line.split()
+            if what == "kept":
+                self.kept.add(key)
+                continue
+            assert key not in self.kept, f"round {self.number}: {key} was kept, and is paid again"
+            again += self.paid[key] > 0
+            self.paid[key] += 1
+        assert again <= kills * BATCH * CONCURRENCY, f"round {self.number}: {again} embeddings paid again"
+        self.paid_again += again
 
     # ------------------------------------------------------------------------------------------- the end
 
