@@ -115,7 +115,7 @@ class _Glance:
         return self.books.stamps and self.same_recipe
 
     def at_head(self) -> Observed:
-        """Believe what the head vouches for."""
+        """Believe what the head vouches for; or nothing, where the index counts as none."""
         problems = drift.problems(self.books.index, Level.HEAD)
         if problems:
             raise StoreCorrupt(problems[0].message)
@@ -127,7 +127,8 @@ class _Glance:
             chunks = {id_: self.books.index.chunks(id_) for id_ in sorted(recorded)}
             moved = move(self.books.index, _changes(wanted, survey.gone))
         head = self.books.index.head
-        seen = drift.Seen(Level.HEAD, (), frozenset(), head.documents, head.chunks)
+        # What a full look alone found to be lost is found again by whoever looks in full.
+        seen = drift.Seen(self.look.level, (), frozenset(), head.documents, head.chunks)
         return self._observed(ledger, survey, wanted, recorded, chunks, moved, seen)
 
     def in_full(self) -> Observed:

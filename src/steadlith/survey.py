@@ -122,6 +122,9 @@ class Survey:
                     seen[part.folder] = part.rules
                     if part.entries or folders[part.folder] != (len(part.same), len(part.same), 0):
                         missing |= self._folder(name, source, part)
+        if not seen and not unread:
+            message = "it lists no document at all: look at the source's path and at its include and exclude patterns"
+            self.findings.append(Finding(f"{name}:", FindingKind.EMPTY_SOURCE, message))
         for folder in folders.keys() - seen.keys():
             missing |= self._all_of(name, folder)
         self._settle(name, missing, unread)

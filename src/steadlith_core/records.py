@@ -64,6 +64,7 @@ class FindingKind(StrEnum):
     NOT_A_FILE = "not_a_file"
     VANISHED = "vanished"
     MISSING = "missing"
+    EMPTY_SOURCE = "empty_source"
     CHANGED_WHILE_READING = "changed_while_reading"
     FRONT_MATTER = "front_matter"
     UNSPLITTABLE = "unsplittable"

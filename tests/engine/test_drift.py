@@ -182,6 +182,26 @@ def test_an_index_that_cannot_be_read_is_set_aside_and_built_anew(settled, damag
     assert len(list(place.parent.glob("index.sqlite3.damaged-*"))) >= 1
 
 
+def test_damage_that_only_a_full_look_sees_is_built_anew_by_the_plan_that_saw_it(settled):
+    """The plan says that it looked in full, so apply does too, and comes to the same."""
+    before = settled.open().head()
+    place = index_file(settled)
+    connection = apsw.Connection(str(place))
+    root, size = connection.execute(
+        "SELECT rootpage, (SELECT page_size FROM pragma_page_size()) FROM sqlite_schema WHERE name = 'span'"
+    ).fetchone()
+    connection.close()
+    with place.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xa5" * size)
+    assert kinds(settled.plan()) == set()
+    plan = settled.open().plan(FULL)
+    assert [(drift.kind, drift.repair) for drift in plan.drift] == [("index_damaged", "rebuild")]
+    done = settled.apply(plan, allow=["--allow-rebuild"])
+    assert (done.head.state_root, done.embedded) == (before.state_root, 0)
+    assert settled.open().verify().ok
+
+
 def test_a_rebuild_that_is_killed_after_the_file_was_moved_is_finished_by_the_same_plan(settled, monkeypatch):
     before = settled.open().head()
     place = index_file(settled)

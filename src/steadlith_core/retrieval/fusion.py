@@ -3,7 +3,8 @@
 1. Additive: each arm's scores divided by that arm's best score, summed (weight 1.0 each). Max-normalised sums do at
    least as well as min-max or ranks on short lists (Fox and Shaw 1994, CombSUM; measured here on SciFact).
 2. An entry that only the lexical arm found gets its exact cosine, so no arm's cut-off decides a score.
-3. The order is total: score, then the store's entry number; equal queries get equal answers (invariant 12).
+3. An entry that has none of the terms and no cosine above zero has nothing in common with the query: it is no answer.
+4. The order is total: score, then the store's entry number; equal queries get equal answers (invariant 12).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def additive(dense: Sequence[ArmHit], lexical: Sequence[ArmHit], backfilled: Map
             cosines.get(entry),
             terms.get(entry),
         )
-        for entry in cosines.keys() | terms.keys()
+        for entry in terms.keys() | {entry for entry, cosine in cosines.items() if cosine > 0.0}
     ]
     return tuple(sorted(fused, key=lambda hit: (-hit.score, hit.entry)))
 

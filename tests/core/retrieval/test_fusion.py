@@ -18,8 +18,10 @@ def test_ties_are_ordered_by_entry():
     assert [hit.entry for hit in fused] == [2, 5]
 
 
-def test_an_arm_without_a_positive_score_has_no_opinion():
-    assert [hit.score for hit in additive([ArmHit(1, -0.2)], [], {})] == [0.0]
+def test_an_entry_that_has_nothing_in_common_with_the_query_is_no_answer():
+    assert additive([ArmHit(1, 0.0), ArmHit(2, -0.2)], [], {}) == ()
+    found = additive([ArmHit(1, 0.0), ArmHit(2, 0.3), ArmHit(3, -0.2)], [ArmHit(3, 0.0)], {})
+    assert [(hit.entry, hit.score, hit.lexical) for hit in found] == [(2, 1.0, None), (3, 0.0, 0.0)]
 
 
 def test_a_negative_cosine_takes_nothing_from_what_the_words_say():
@@ -33,4 +35,4 @@ def test_the_order_is_total_and_does_not_depend_on_input_order(dense, lexical, r
     rng.shuffle(dense)
     rng.shuffle(lexical)
     assert additive(dense, lexical, {}) == first
-    assert {hit.entry for hit in first} == {hit.entry for hit in (*dense, *lexical)}
+    assert {hit.entry for hit in first} == {hit.entry for hit in (*(d for d in dense if d.score > 0), *lexical)}

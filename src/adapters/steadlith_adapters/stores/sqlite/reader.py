@@ -66,7 +66,9 @@ class SqliteReader:
         self._head = generations.read_head(session)
         self._generation = self._head.generation if generation is None else generation
         at_head = self._generation == self._head.generation
-        if not at_head and not generations.is_kept(session, self._generation):
+        if not at_head and not (
+            0 <= self._generation < self._head.generation and generations.is_kept(session, self._generation)
+        ):
             message = (
                 f"{session.path}: generation {generation} is not kept; the index is at generation "
                 f"{self._head.generation} (`steadlith history` lists what is kept)"
