@@ -296,9 +296,11 @@ def _adapter(table: Table, key: str, usual: str | None) -> Adapter:
 
 def _seconds(value: Any) -> float:
     """A time to wait at most."""
-    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 <= value <= LONGEST_RETRY:
-        raise ValueError(f"expected a number of seconds from 0 to {LONGEST_RETRY}")
-    return float(value)
+    if not isinstance(value, bool) and isinstance(value, int | Decimal):
+        seconds = Decimal(value)
+        if seconds.is_finite() and 0 <= seconds <= LONGEST_RETRY:
+            return float(seconds)
+    raise ValueError(f"expected a number of seconds from 0 to {LONGEST_RETRY}")
 
 
 def _money(value: Any) -> Decimal:

@@ -39,8 +39,16 @@ if TYPE_CHECKING:
 
 
 Performed: TypeAlias = (
-    "fx.Lock | fx.ReadHead | fx.Recompute | fx.Resolve | fx.Probe | fx.Embed | fx.Keep | fx.Commit | fx.Remember"
-    " | fx.Release"
+    fx.Lock
+    | fx.ReadHead
+    | fx.Recompute
+    | fx.Resolve
+    | fx.Probe
+    | fx.Embed
+    | fx.Keep
+    | fx.Commit
+    | fx.Remember
+    | fx.Release
 )
 """Every effect but `Wait`, which is the driver's."""
 

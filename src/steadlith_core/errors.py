@@ -132,7 +132,9 @@ class EmbeddingError(AdapterError):
     ) -> None:
         super().__init__(message)
         self.failure = failure
-        self.retry_after = retry_after if retry_after is not None and isfinite(retry_after) and retry_after > 0 else None
+        self.retry_after = (
+            retry_after if retry_after is not None and isfinite(retry_after) and retry_after > 0 else None
+        )
         self.inputs = tuple(inputs)
 
 

@@ -78,9 +78,7 @@ class Warned:
     message: str
 
 
-Event: TypeAlias = (
-    "Waiting | Checking | Started | Embedded | Retrying | Refused | Committing | Committed | Warned"
-)
+Event: TypeAlias = "Waiting | Checking | Started | Embedded | Retrying | Refused | Committing | Committed | Warned"
 
 
 class Reporter(Protocol):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_core import vectors as vec
+from steadlith_core.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +69,15 @@ PROBE_TEXTS = (
 
 PROBE_TOLERANCE = 1e-3
 PROBE_MISSES = 2
+
+
+def probe_error(now: Sequence[Vector], recorded: Sequence[Vector] | None, dimensions: int) -> EmbeddingError | None:
+    """Why nothing may be embedded by whoever answers the probe texts like this, if nothing may."""
+    found = answer_problems(len(PROBE_TEXTS), dimensions, now)
+    if found:
+        return EmbeddingError("the embedder's answer to the probe texts: " + "; ".join(found))
+    changed = None if recorded is None else probe_problem(now, recorded)
+    return EmbeddingError(changed) if changed else None
 
 
 def probe_problem(now: Sequence[Vector], recorded: Sequence[Vector]) -> str | None:

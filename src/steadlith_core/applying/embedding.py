@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from steadlith_core.vectors import Vector
 
 
+def interrupted() -> Interrupted:
+    """The error of a run that was asked to stop before it had anything to keep."""
+    return Interrupted("interrupted before anything was written; apply again when you like")
+
+
 @dataclass(slots=True)
 class Embedding:
     """The vectors that a run has, the batches that bring the others, and the effects that these ask for."""
@@ -74,7 +79,7 @@ class Embedding:
         """The error of a run that was asked to stop."""
         kept, total = self.batches.kept, self.batches.total
         if not kept:
-            return Interrupted("interrupted before anything was written; apply again when you like")
+            return interrupted()
         return Stopped(
             f"stopped after {kept} of {total} embeddings, which are kept in the cache; apply again to go on from there"
         )

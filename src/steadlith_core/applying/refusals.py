@@ -43,14 +43,12 @@ def error(refused: Mapping[Digest, SteadlithError], writes: Writes, *, kept: int
     if len(found) > MOST_LISTED:
         lines.append(f"and {len(found) - MOST_LISTED:,} more")
     asked = f"; {left:,} were not asked for any more" if left else ""
-    return InputRefused(
-        "\n".join(
-            (
-                f"the embedder refused {len(found):,} of {len(refused) + kept + left:,} texts, so nothing was applied; "
-                f"{kept:,} are embedded and kept in the cache{asked}",
-                *lines,
-                "make these chunks smaller ([chunking] max_tokens, max_bytes) or exclude their documents, and plan again: "
-                "only what is missing is paid for",
-            )
-        )
+    summary = (
+        f"the embedder refused {len(found):,} of {len(refused) + kept + left:,} texts, so nothing was applied; "
+        f"{kept:,} are embedded and kept in the cache{asked}"
     )
+    way_out = (
+        "make these chunks smaller ([chunking] max_tokens, max_bytes) or exclude their documents, and plan again: only "
+        "what is missing is paid for"
+    )
+    return InputRefused("\n".join((summary, *lines, way_out)))

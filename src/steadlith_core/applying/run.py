@@ -20,18 +20,10 @@ from steadlith_core import events, vectors
 from steadlith_core.applying import audit, recheck
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.batches import Batches
-from steadlith_core.applying.embedding import Embedding
+from steadlith_core.applying.embedding import Embedding, interrupted
 from steadlith_core.applying.states import TRANSITIONS, Signal, State
-from steadlith_core.applying.waiting import LOCK_SECONDS, LOOK_SECONDS, LOOKS, Budget, Retries
-from steadlith_core.errors import (
-    AdapterError,
-    EmbeddingError,
-    Interrupted,
-    LockHeld,
-    OutcomeUnknown,
-    SteadlithError,
-    Stopped,
-)
+from steadlith_core.applying.waiting import LOCK_SECONDS, Budget, Looks, Retries
+from steadlith_core.errors import AdapterError, LockHeld, SteadlithError
 from steadlith_core.planning.planfile import plan_digest
 
 if TYPE_CHECKING:
@@ -78,7 +70,7 @@ class ApplyRun:
     _embedding: Embedding | None = None
     _cached: int = 0
     _probes: int = 0
-    _looks: int = 0
+    _looks: Looks = field(default_factory=Looks)
     _pause: float = 0.0
     _lock_budget: Budget = field(init=False)
     _probe_retries: Retries = field(init=False)
@@ -171,7 +163,7 @@ class ApplyRun:
 
     def _good_unless_stopped(self, _outcome: object = None, _at: float = 0.0) -> Signal:
         if self._stop:
-            return self._fail(Interrupted("interrupted before anything was written; apply again when you like"))
+            return self._fail(interrupted())
         return Signal.GOOD
 
     def _good(self, _outcome: object, _at: float) -> Signal:
@@ -228,15 +220,8 @@ class ApplyRun:
         return Signal.NOTHING_TO_EMBED if signal is Signal.GOOD and not misses else signal
 
     def _probed(self, outcome: fx.Probed, _at: float) -> Signal:
-        dimensions = self._ready().writes.space.dimensions
-        found = audit.answer_problems(len(audit.PROBE_TEXTS), dimensions, outcome.now)
-        if found:
-            return self._fail(EmbeddingError("the embedder's answer to the probe texts: " + "; ".join(found)))
-        if outcome.recorded is not None:
-            changed = audit.probe_problem(outcome.now, outcome.recorded)
-            if changed:
-                return self._fail(EmbeddingError(changed))
-        return self._good_unless_stopped()
+        problem = audit.probe_error(outcome.now, outcome.recorded, self._ready().writes.space.dimensions)
+        return self._fail(problem) if problem else self._good_unless_stopped()
 
     def _not_probed(self, outcome: fx.Failed, at: float) -> Signal:
         seconds = self._probe_retries.wait(outcome.error, at)
@@ -263,7 +248,7 @@ class ApplyRun:
             return Signal.DRAINED
         if self.state is State.DRAINING:
             return Signal.MORE
-        return Signal.STOP if isinstance(self.error, Stopped | Interrupted) else Signal.BAD
+        return Signal.STOP if self._stop else Signal.BAD
 
     def _committed(self, outcome: fx.CommitDone, _at: float) -> Signal:
         batches = self._work().batches
@@ -293,15 +278,12 @@ class ApplyRun:
         return self._committed(fx.CommitDone(outcome.head), at)
 
     def _not_looked(self, outcome: fx.Failed, _at: float) -> Signal:
-        self._looks += 1
-        if self._looks < LOOKS:
-            self.report(events.Retrying(f"looking for a commit's outcome: {outcome.error}", LOOK_SECONDS, self._looks + 1))
-            return self._later(LOOK_SECONDS)
-        self.error = OutcomeUnknown(
-            f"it is unknown whether the commit happened ({self.error}), and the index cannot be read to find out "
-            f"({outcome.error}); run again: it will find out, and pays for nothing twice"
-        )
-        return Signal.BAD
+        seconds = self._looks.wait()
+        if seconds is None:
+            self.error = self._looks.final(self.error, outcome.error)
+            return Signal.BAD
+        self.report(events.Retrying(f"a commit's outcome: {outcome.error}", seconds, self._looks.failures + 1))
+        return self._later(seconds)
 
     def _not_remembered(self, outcome: fx.Failed, _at: float) -> Signal:
         # What was seen can be seen again: the next plan reads more, and says the same.

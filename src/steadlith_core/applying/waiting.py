@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from steadlith_core.errors import EmbeddingError, Failure
+from steadlith_core.errors import EmbeddingError, Failure, OutcomeUnknown
 
 if TYPE_CHECKING:
     from steadlith_core.errors import SteadlithError
@@ -70,7 +70,7 @@ class Retries:
         left = self._budget.left(at)
         if not left:
             return None
-        growing = min(FIRST_SECONDS * 2 ** min(self.failures - 1, DOUBLINGS), LONGEST_SECONDS)
+        growing = min(FIRST_SECONDS * 2.0 ** min(self.failures - 1, DOUBLINGS), LONGEST_SECONDS)
         return min(max(growing, error.retry_after or 0.0), left)
 
     def final(self, error: SteadlithError) -> SteadlithError:
@@ -78,10 +78,30 @@ class Retries:
         if self.failures < 2 or not isinstance(error, EmbeddingError):
             return error
         ended = EmbeddingError(
-            f"{error} (given up after {self.failures} attempts: [embedding] max_retry_time is {self.seconds:g} seconds); "
-            "what was embedded before is kept in the cache: apply again when the provider answers",
+            f"{error} (given up after {self.failures} attempts, max_retry_time is {self.seconds:g} seconds); what was "
+            "embedded before is kept in the cache: apply again when the embedder answers",
             failure=error.failure,
             retry_after=error.retry_after,
         )
         ended.__cause__ = error
         return ended
+
+
+@dataclass(slots=True)
+class Looks:
+    """The looks at the head after a commit of unknown outcome, as far as they failed."""
+
+    failures: int = 0
+
+    def wait(self) -> float | None:
+        """How long to wait before the head is looked at again; none if it was looked at often enough."""
+        self.failures += 1
+        return LOOK_SECONDS if self.failures < LOOKS else None
+
+    @staticmethod
+    def final(commit: SteadlithError | None, look: SteadlithError) -> OutcomeUnknown:
+        """The error of a run that cannot find out; running again can."""
+        return OutcomeUnknown(
+            f"it is unknown whether the commit happened ({commit}), and the index cannot be read to find out ({look}); "
+            "run again: it will find out, and pays for nothing twice"
+        )
