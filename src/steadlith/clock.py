@@ -1,7 +1,9 @@
-"""The one place that reads the clock and makes a lineage; everything else is told."""
+"""The one place that reads the clock, waits, and makes a lineage; everything else is told."""
 
 from __future__ import annotations
 
+import random
+import time
 import uuid
 from datetime import UTC, datetime
 
@@ -15,3 +17,18 @@ def utc_now() -> str:
 def new_lineage() -> str:
     """A name for a new index that no other index has."""
     return str(uuid.uuid4())
+
+
+def monotonic() -> float:
+    """Seconds on a clock that only goes forward."""
+    return time.monotonic()
+
+
+def sleep(seconds: float) -> None:
+    """Let time pass."""
+    time.sleep(seconds)
+
+
+def spread(seconds: float) -> float:
+    """`seconds` and up to a quarter more, so that those who wait for the same thing come back one by one."""
+    return seconds * (1 + random.random() / 4)  # noqa: S311 -- no secret

@@ -40,6 +40,12 @@ REJECTED = {
 PRICE_LIMIT = 10**9
 """No price and no budget is as high; a mistyped exponent is."""
 
+LONGEST_RETRY = 86_400
+"""Nobody waits for an embedder longer than a day; a mistyped number does."""
+
+AUDITS = ("usual", "strict")
+"""How an embedder's answers are judged: by what is a fact about each vector, or by comparing them as well."""
+
 VERSION_1_TABLES = frozenset({"chunker", "index"})
 """Tables that only a configuration of steadlith 1.x has."""
 
@@ -69,6 +75,8 @@ class EmbeddingConfig:
     template: str = "plain"
     batch_size: int = 64
     concurrency: int = 1
+    max_retry_time: float = 60.0
+    strict_audit: bool = False
     price: Price | None = None
     tokenizer: Adapter | None = None
 
@@ -229,6 +237,8 @@ def _embedding(table: Table) -> EmbeddingConfig:
         template=template,
         batch_size=table.pop("batch_size", whole(1, 4096), 64),
         concurrency=table.pop("concurrency", whole(1, 64), 1),
+        max_retry_time=table.pop("max_retry_time", _seconds, 60.0),
+        strict_audit=table.pop("audit", one_of(*AUDITS), AUDITS[0]) == "strict",
         price=_price(table),
         tokenizer=_tokenizer(table),
         embedder=_adapter(table, "embedder", None),
@@ -282,6 +292,15 @@ def _adapter(table: Table, key: str, usual: str | None) -> Adapter:
     if kind is None:
         raise ConfigError(f'{table.path(key)} is missing: name an embedder, for example "use" or "hash"')
     return Adapter(kind, dict(table.values))
+
+
+def _seconds(value: Any) -> float:
+    """A time to wait at most."""
+    if not isinstance(value, bool) and isinstance(value, int | Decimal):
+        seconds = Decimal(value)
+        if seconds.is_finite() and 0 <= seconds <= LONGEST_RETRY:
+            return float(seconds)
+    raise ValueError(f"expected a number of seconds from 0 to {LONGEST_RETRY}")
 
 
 def _money(value: Any) -> Decimal:

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from steadlith import clock, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
@@ -40,13 +38,22 @@ if TYPE_CHECKING:
     from steadlith_core.records import DocumentId, Head
 
 
+Performed: TypeAlias = (
+    fx.Lock
+    | fx.ReadHead
+    | fx.Recompute
+    | fx.Resolve
+    | fx.Probe
+    | fx.Embed
+    | fx.Keep
+    | fx.Commit
+    | fx.Remember
+    | fx.Release
+)
+"""Every effect but `Wait`, which is the driver's."""
+
 LEFT_NAMED = 5
 """Documents named that changed since the plan was made; more are counted."""
-
-
-def holder() -> str:
-    """Who we are, for the message that a waiting process shows."""
-    return f"process {os.getpid()} on {socket.gethostname()}, since {clock.utc_now()}"
 
 
 @dataclass(slots=True)
@@ -98,19 +105,24 @@ class Hands:
             self._kept_in = self.assembly.open_cache(readonly=False)
         return self._kept_in
 
-    def perform(self, effect: fx.Effect) -> fx.Outcome:
+    def perform(self, effect: Performed) -> fx.Outcome:
         """Do it; what goes wrong becomes an outcome, so that the run decides."""
         try:
             with adapter(f"{type(effect).__name__.lower()} failed"):
                 return self._do(effect)
         except OutcomeUnknown as error:
+            self._store = None  # what the look must read is the file, whatever has become of this store
             return fx.CommitUnknown(error)
         except SteadlithError as error:
-            if isinstance(effect, fx.Embed | fx.Keep):
-                return fx.EmbedFailed(effect.batch, error)
-            return fx.Failed(error)
+            match effect:
+                case fx.Embed():
+                    return fx.EmbedFailed(effect.batch, error)
+                case fx.Keep():
+                    return fx.KeepFailed(effect.batch, error)
+                case _:
+                    return fx.Failed(error)
 
-    def _do(self, effect: fx.Effect) -> fx.Outcome:  # noqa: C901 -- one case an effect
+    def _do(self, effect: Performed) -> fx.Outcome:  # noqa: C901 -- one case an effect
         match effect:
             case fx.Lock():
                 self.lock.acquire()

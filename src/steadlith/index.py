@@ -128,6 +128,7 @@ class Index:
         *,
         allow: Iterable[str] = (),
         lock_timeout: float = 0.0,
+        max_retry_time: float | None = None,
         stat_cache: bool = True,
         workers: int = 1,
         report: events.Reporter = events.silent,
@@ -135,24 +136,35 @@ class Index:
     ) -> Result:
         """Do exactly what `plan` says, or refuse before the first write.
 
-        `allow` overrides guards by their flags (`--allow-removals`, ...). `lock_timeout` is in seconds. Applying a
-        plan that made the current generation does nothing (`Result.already`). `workers` is as for `plan`.
+        `allow` overrides guards by their flags (`--allow-removals`, ...). `lock_timeout` is in seconds, and so is
+        `max_retry_time`: the most that a failing call to the embedder is made again for, by default as configured.
+        Applying a plan that made the current generation does nothing (`Result.already`). `workers` is as for `plan`.
         Raises `PlanStale`, `PlanRejected`, `GuardRefused`, `LockHeld`, `Stopped`, `AdapterError` and its kinds.
         """
         from steadlith.driver import drive
-        from steadlith.hands import Hands, holder
+        from steadlith.hands import Hands
+        from steadlith_core.applying.batches import Calls
         from steadlith_core.applying.run import ApplyRun
+
+        embedding = self.config.embedding
 
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=False)
-            lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
+            lock = self._assembly.lock(
+                timeout=0.0, holder="steadlith apply"
+            )  # the run waits, so that it can be stopped
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
             hands = Hands(self._assembly, open_store, lock, plan, self._terms(), report, stat_cache, workers)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,
-                batch_size=self.config.embedding.batch_size,
-                concurrency=self.config.embedding.concurrency,
+                Calls(
+                    embedding.batch_size,
+                    embedding.concurrency,
+                    embedding.max_retry_time if max_retry_time is None else max_retry_time,
+                    strict=embedding.strict_audit,
+                ),
+                lock_timeout=lock_timeout,
                 allowed=frozenset(allow),
                 report=report,
             )

@@ -2,12 +2,17 @@
 
 1. One base class; each class owns one exit code (docs/errors.md lists them all).
 2. A message shows the offending value and the way out.
-3. `OutcomeUnknown` is not a failure: look at the head before trying again.
+3. `OutcomeUnknown` is not a failure: look at the head before trying again; running again does.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from enum import StrEnum
+from math import isfinite
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class SteadlithError(Exception):
@@ -98,12 +103,49 @@ class AdapterError(SteadlithError):
     """An adapter broke its contract or failed; the cause is chained. Addressed to the adapter's author."""
 
 
+class Failure(StrEnum):
+    """What an apply may do about a call that an embedder could not answer. Closed: each is another way to go on."""
+
+    FINAL = "final"
+    """Nothing but a person helps: a key, a quota, a model or a setting is wrong, or the answer is. Not asked again."""
+    TRANSIENT = "transient"
+    """It may pass by itself: a timeout, a reset, 408, 429, any 5xx. Asked again after a while, all of it."""
+    INPUT = "input"
+    """One of the texts is refused whenever it is asked for: too long, or not allowed. The others are asked again."""
+
+
 class EmbeddingError(AdapterError):
-    """An embedder failed or answered with something that is not what was asked for."""
+    """An embedder failed or answered with something that is not what was asked for.
+
+    What matters to an apply is data: the `failure`; `retry_after`, the seconds that the provider asks to be left alone;
+    and `inputs`, the positions of the refused texts in the call, where the provider tells. A `retry_after` that is no
+    number of seconds from 0 up counts as none.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        failure: Failure = Failure.FINAL,
+        retry_after: float | None = None,
+        inputs: Iterable[int] = (),
+    ) -> None:
+        super().__init__(message)
+        self.failure = failure
+        self.retry_after = (
+            retry_after if retry_after is not None and isfinite(retry_after) and retry_after > 0 else None
+        )
+        self.inputs = tuple(inputs)
+
+
+class InputRefused(EmbeddingError):
+    """The embedder refuses some of the texts, so the plan cannot be carried out; the message names their chunks."""
 
 
 class OutcomeUnknown(AdapterError):
-    """A commit was sent and no answer came: it may or may not have happened. Look before trying again."""
+    """A commit was sent and no answer came: it may or may not have happened. Running again finds out."""
+
+    exit_code = 6
 
 
 class StoreCorrupt(SteadlithError):

@@ -1,14 +1,35 @@
-"""What a run tells while it goes on; whoever listens renders it. Pure code reports through a `Reporter` only."""
+"""What a run tells while it goes on; whoever listens renders it. Pure code reports through a `Reporter` only.
+
+An apply tells, in this order: `Waiting` if another writer holds the lock, `Checking`, `Started`, `Embedded` a batch,
+`Committing`, `Committed`; between them `Retrying`, `Refused` and `Warned`, when there is reason to. One that ends early
+tells no more, and raises its error.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from steadlith_core.records import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Another writer holds the lock, and we wait for it, at most `seconds`. Told once."""
+
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """The lock is ours, and the plan stands on the head: sources and steps are worked out again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An apply begins: `embeddings` texts are to be embedded in `batches` calls."""
+    """Every check has passed: `embeddings` texts are to be embedded in `batches` calls, retries aside."""
 
     embeddings: int
     batches: int
@@ -20,6 +41,27 @@ class Embedded:
 
     done: int
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """A call failed, and what may pass by itself is waited for; `attempt` is the number of the call to come."""
+
+    message: str
+    seconds: float
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The embedder does not take a text; what else there is to embed goes on, and nothing is committed."""
+
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Committing:
+    """Every vector is there: from here on a request to stop waits for the commit's end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +78,11 @@ class Warned:
     message: str
 
 
-Event: TypeAlias = "Started | Embedded | Committed | Warned"
+Event: TypeAlias = "Waiting | Checking | Started | Embedded | Retrying | Refused | Committing | Committed | Warned"
 
 
 class Reporter(Protocol):
-    """Receives events in the order in which they happen. Must not raise."""
+    """Receives events in the order in which they happen, in the thread that drives the run. Must not raise."""
 
     def __call__(self, event: Event, /) -> None:
         """Take one event."""

@@ -70,6 +70,7 @@ class FindingKind(StrEnum):
     UNSPLITTABLE = "unsplittable"
     TOO_MANY_SECTIONS = "too_many_sections"
     INPUT_TOO_LONG = "input_too_long"
+    INPUT_REFUSED = "input_refused"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -170,11 +170,17 @@ def _put_explanation(found: Explained, form: str) -> None:
 @click.option("--no-stat-cache", is_flag=True, help="Read every document; what is done is the same.")
 @workers
 @click.option("--lock-timeout", type=Seconds(), default=0.0, help="Seconds to wait for the lock.")
+@click.option(
+    "--max-retry-time",
+    type=Seconds(),
+    help="Seconds for which a failing call to the embedder is made again; by default as configured.",
+)
 @options.json
 def apply(
     file: Path | None,
     config: Path,
     lock_timeout: float,
+    max_retry_time: float | None,
     workers: int,
     *,
     yes: bool,
@@ -212,6 +218,7 @@ def apply(
             planned,
             allow=allow,
             lock_timeout=lock_timeout,
+            max_retry_time=max_retry_time,
             stat_cache=not no_stat_cache,
             workers=workers,
             report=Progress(),

@@ -1,4 +1,4 @@
-"""Progress on stderr: one line that moves on a terminal, few lines elsewhere, warnings everywhere."""
+"""Progress on stderr: one line that moves on a terminal, few lines elsewhere, what needs an eye everywhere."""
 
 from __future__ import annotations
 
@@ -24,45 +24,58 @@ class Progress:
     def __init__(self) -> None:
         self._several = False
         self._told = 0
+        self._within_line = False
 
     def __call__(self, event: Event) -> None:
         """Take one event. A reader of stderr who went away stops no apply."""
-        with suppress(OSError):
-            if sys.stderr.isatty():
-                self._on_terminal(event)
-            else:
-                self._elsewhere(event)
-
-    def _on_terminal(self, event: Event) -> None:
-        from steadlith_core.events import Embedded
-
-        if isinstance(event, Embedded):
-            click.echo(f"\rEmbedding {event.done:,} of {event.total:,}", err=True, nl=event.done == event.total)
-        else:
-            self._warned(event)
-
-    def _elsewhere(self, event: Event) -> None:
         from steadlith_core.events import Embedded, Started
 
-        match event:
-            case Started():
-                self._several = event.batches > 1
-                if self._several:
-                    click.echo(f"Embedding {event.embeddings:,} texts in {event.batches:,} calls…", err=True)
-            case Embedded() if self._several:
-                reached = event.done * LINES // event.total
-                if reached > self._told:
-                    self._told = reached
-                    click.echo(f"Embedded {event.done:,} of {event.total:,} texts", err=True)
-            case _:
-                self._warned(event)
+        with suppress(OSError):
+            match event:
+                case Embedded() if sys.stderr.isatty():
+                    self._within_line = event.done < event.total
+                    click.echo(f"\rEmbedding {event.done:,} of {event.total:,}", err=True, nl=not self._within_line)
+                case Embedded():
+                    self._count(event.done, event.total)
+                case Started():
+                    self._several = event.batches > 1
+                    if self._several and not sys.stderr.isatty():
+                        click.echo(f"Embedding {event.embeddings:,} texts in {event.batches:,} calls…", err=True)
+                case _:
+                    self._say(event)
 
-    def _warned(self, event: Event) -> None:
+    def _count(self, done: int, total: int) -> None:
+        reached = done * LINES // total
+        if self._several and reached > self._told:
+            self._told = reached
+            click.echo(f"Embedded {done:,} of {total:,} texts", err=True)
+
+    def _say(self, event: Event) -> None:
         from steadlith.report.text import clean
-        from steadlith_core.events import Warned
 
-        if isinstance(event, Warned):
-            click.echo(f"Warning: {clean(event.message)}", err=True)
+        words = _words(event)
+        if words is not None:
+            if self._within_line:
+                click.echo(err=True)
+                self._within_line = False
+            click.echo(clean(words), err=True)
+
+
+def _words(event: Event) -> str | None:
+    """The sentence of an event; none for one that passes without a word."""
+    from steadlith_core.events import Refused, Retrying, Waiting, Warned
+
+    match event:
+        case Waiting(message, seconds):
+            return f"Waiting for the lock, at most {seconds:g} s: {message}"
+        case Retrying(message, seconds, attempt):
+            return f"{message}: waiting {seconds:.3g} s, then attempt {attempt}"
+        case Refused(finding):
+            return f"Warning: {finding.place}: {finding.message}"
+        case Warned(message):
+            return f"Warning: {message}"
+        case _:
+            return None
 
 
 class Counted:

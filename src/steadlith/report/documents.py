@@ -72,7 +72,8 @@ def result(done: Result) -> dict[str, Any]:
     """How an apply ended."""
     values = status(done.head)
     values |= {"kind": "steadlith-apply", "already_applied": done.already, "unchanged": done.unchanged}
-    return values | {"embedded": done.embedded, "cached": done.cached}
+    counts = {"embedded": done.embedded, "cached": done.cached, "calls": done.calls, "retries": done.retries}
+    return values | counts
 
 
 def answer(found: Answer) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Judging adapters' answers: pure functions that return what is wrong as sentences for the adapter's author.
 
 1. The conformance kit uses the same functions, so what passes there passes here.
-2. Count, dimension, finite, not zero: nothing else is a fact about a vector (order and equality are opinions).
+2. Count, dimension, finite, not zero: nothing else is a fact about a vector, and what is not a fact stops nothing.
+   Order and equality are opinions: a strict audit warns.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_core import vectors as vec
+from steadlith_core.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +33,28 @@ def answer_problems(asked: int, dimensions: int, answer: Sequence[Vector]) -> tu
     return (*found[:MOST_REPORTED], *([f"and {more} more"] if more > 0 else []))
 
 
+def equality_doubt(answer: Sequence[Vector]) -> str | None:
+    """What is odd about the vectors of different texts, if they are all one vector."""
+    if len(answer) < 2 or len(set(answer)) > 1:
+        return None
+    return f"the embedder answers {len(answer)} different texts with one and the same vector"
+
+
+def order_doubt(answer: Sequence[Vector], position: int, alone: Vector) -> str | None:
+    """What is odd about an answer whose text at `position` was embedded `alone` as well, if the two are not near."""
+    query = vec.unit(alone)
+    cosines = vec.cosines([vec.unit(vector) for vector in answer], query)
+    distance = 1.0 - cosines[position]
+    if distance <= PROBE_TOLERANCE:
+        return None
+    nearest = max(range(len(answer)), key=cosines.__getitem__)
+    where = f"; it is nearest to vector {nearest}, so the order may be wrong" if nearest != position else ""
+    return (
+        f"the embedder answers text {position} of {len(answer)} with another vector than the same text alone "
+        f"(cosine distance {distance:.4f}){where}"
+    )
+
+
 PROBE_TEXTS = (
     "The quick brown fox jumps over the lazy dog.",
     "How do I reset a forgotten password?",
@@ -45,6 +69,15 @@ PROBE_TEXTS = (
 
 PROBE_TOLERANCE = 1e-3
 PROBE_MISSES = 2
+
+
+def probe_error(now: Sequence[Vector], recorded: Sequence[Vector] | None, dimensions: int) -> EmbeddingError | None:
+    """Why nothing may be embedded by whoever answers the probe texts like this, if nothing may."""
+    found = answer_problems(len(PROBE_TEXTS), dimensions, now)
+    if found:
+        return EmbeddingError("the embedder's answer to the probe texts: " + "; ".join(found))
+    changed = None if recorded is None else probe_problem(now, recorded)
+    return EmbeddingError(changed) if changed else None
 
 
 def probe_problem(now: Sequence[Vector], recorded: Sequence[Vector]) -> str | None:

@@ -2,6 +2,7 @@
 
 1. An effect is asked for once; the driver performs it and feeds exactly one outcome for it.
 2. Outcomes carry facts, not decisions: the run decides.
+3. `Embed` and `Wait` go on while others are performed; every other effect is performed alone, in order.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Take the writer's lock. Feed `Locked` or `Failed`."""
+    """Take the writer's lock if it is free now. Feed `Locked` or `Failed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,20 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Make one batch of vectors durable in the cache. Feed `Kept` or `EmbedFailed`."""
+    """Make one batch of vectors durable in the cache. Feed `Kept` or `KeepFailed`."""
 
     batch: int
     vectors: Mapping[Digest, Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Let `seconds` pass, or a little more, so that not everybody comes back at once. Feed `Waited`: at once, when the
+    run is `hurried`. `batch` is what waits; none if it is the run.
+    """
+
+    batch: int | None
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,7 @@ class Release:
     """Give the lock back. Feed `Released`."""
 
 
-Effect: TypeAlias = "Lock | ReadHead | Recompute | Resolve | Probe | Embed | Keep | Commit | Remember | Release"
+Effect: TypeAlias = "Lock | ReadHead | Recompute | Resolve | Probe | Embed | Keep | Wait | Commit | Remember | Release"
 
 # ----------------------------------------------------------------------------------------------- outcomes
 
@@ -140,7 +151,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class EmbedFailed:
-    """A batch failed, or its vectors could not be kept."""
+    """A batch was not embedded."""
 
     batch: int
     error: SteadlithError
@@ -151,6 +162,21 @@ class Kept:
     """A batch's vectors are durable."""
 
     batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepFailed:
+    """A batch's vectors could not be kept."""
+
+    batch: int
+    error: SteadlithError
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """The time is over, or the run was hurried."""
+
+    batch: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +224,8 @@ Outcome: TypeAlias = (
     | Embedded
     | EmbedFailed
     | Kept
+    | KeepFailed
+    | Waited
     | CommitDone
     | CommitUnknown
     | Remembered
@@ -205,3 +233,6 @@ Outcome: TypeAlias = (
     | Released
     | StopRequested
 )
+
+BatchOutcome: TypeAlias = Embedded | EmbedFailed | Kept | KeepFailed | Waited
+"""What can happen to a batch."""

@@ -36,7 +36,10 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
         """One vector per text, in order, each 4 x dimensions bytes (`vectors.pack`). Never called with no text.
 
-        Raises `EmbeddingError`. Calling twice with the same text may cost twice; the engine does not.
+        Raises `EmbeddingError`, which says whether it may pass (`Failure.TRANSIENT`, then the engine makes the whole
+        call again after a while), or is due to one of the texts (`Failure.INPUT`, then the others are asked for again).
+        An embedder neither waits nor tries again itself. Calling twice with the same text may cost twice; the engine
+        does so only after a failure.
         """
         ...
 

@@ -125,7 +125,7 @@ class StoreFactory(Protocol):
         ...
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> Lock:
-        """The writer's lock, not yet taken. `holder` is what the next one to ask will be told."""
+        """The writer's lock, not yet taken. `holder` says what this process does; the next one to ask is told."""
         ...
 
 

@@ -23,7 +23,7 @@ from blake3 import blake3
 from steadlith_adapters.settings import Table
 from steadlith_core import vectors
 from steadlith_core.digest import Digest, hash_fields
-from steadlith_core.errors import ConfigError, EmbeddingError
+from steadlith_core.errors import ConfigError, EmbeddingError, Failure
 from steadlith_core.ports import EmbedderIdentity
 
 if TYPE_CHECKING:
@@ -51,15 +51,15 @@ class UseEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
         """One unit vector per text, in sub-batches. Raises `EmbeddingError`."""
-        for text in texts:
-            _check(text)
+        for position, text in enumerate(texts):
+            _check(text, position)
         return [
             vector for start in range(0, len(texts), BATCH) for vector in self._encode(texts[start : start + BATCH])
         ]
 
     def embed_query(self, text: str) -> Vector:
         """The unit vector of one text. Raises `EmbeddingError`."""
-        _check(text)
+        _check(text, 0)
         return self._encode([text])[0]
 
     def _encode(self, texts: Sequence[str]) -> list[Vector]:
@@ -106,15 +106,15 @@ class UseFactory:
         return UseEmbedder()
 
 
-def _check(text: str) -> None:
+def _check(text: str, position: int) -> None:
     try:
         size = len(text.encode("utf-8"))
     except UnicodeEncodeError:
-        raise EmbeddingError(f"a text is not valid Unicode: {text[:80]!r}") from None
+        message = f"a text is not valid Unicode: {text[:80]!r}"
+        raise EmbeddingError(message, failure=Failure.INPUT, inputs=[position]) from None
     if size > MAX_BYTES:
-        raise EmbeddingError(
-            f"a text of {size} bytes is too long for 'use' (at most {MAX_BYTES}); shorten it: {text[:80]!r}"
-        )
+        message = f"a text of {size} bytes is too long for 'use' (at most {MAX_BYTES}); shorten it: {text[:80]!r}"
+        raise EmbeddingError(message, failure=Failure.INPUT, inputs=[position])
 
 
 @cache

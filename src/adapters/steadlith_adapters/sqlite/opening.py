@@ -7,6 +7,8 @@
 3. Reading opens the file for writing with `query_only` where that is allowed: then the last one out removes the side
    files. Where it is not, the file is opened as immutable, and only if no log beside it holds anything.
 4. Only SQLite opens the file: closing any other descriptor of it would drop this process's locks.
+5. On a network file system a file is opened as immutable or not at all; an absent one is refused as well, before
+   anything is paid for that could not be kept there.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from steadlith_adapters.sqlite import network
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ def for_reading(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection 
     """A connection that cannot change anything; none while the file is not made."""
     with kind.translated(str(path)):
         if not _has_header(kind, path):
+            network.refuse(path, kind.setting)
             return None
         connection = _readable(kind, path, busy_ms)
         with closed_on_error(connection):
@@ -50,6 +54,7 @@ def for_reading(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection 
 
 def for_writing(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection:
     """A connection to the file, in a folder that is made if need be; what is in the file is not changed yet."""
+    network.refuse(path, kind.setting)
     with kind.translated(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
         _has_header(kind, path)
@@ -107,6 +112,7 @@ def _has_header(kind: FileKind, path: Path) -> bool:
 
 def _readable(kind: FileKind, path: Path, busy_ms: int) -> apsw.Connection:
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        network.refuse(path, kind.setting)
         connection = _connected(str(path), apsw.SQLITE_OPEN_READWRITE, busy_ms)
         with closed_on_error(connection):
             connection.execute("PRAGMA query_only = 1").fetchall()
