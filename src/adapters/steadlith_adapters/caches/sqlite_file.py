@@ -28,6 +28,7 @@ CACHE = FileKind(
     setting="cache.path",
     application_id=APPLICATION_ID,
     schema_version=SCHEMA_VERSION,
+    oldest_readable=SCHEMA_VERSION,
     table_of_1x="cache_meta",
     rebuild="run again: only what the index does not hold is embedded again",
     no_database=StoreCorrupt,

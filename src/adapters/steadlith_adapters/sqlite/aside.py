@@ -58,7 +58,7 @@ def _refuse_foreign(kind: FileKind, path: Path) -> None:
     mark, version = (int.from_bytes(start[at : at + 4], "big") for at in (_MARK_AT, _VERSION_AT))
     if mark == kind.application_id:
         if version > kind.schema_version:
-            whose = f"made by a newer Steadlith (schema {version}, this one reads {kind.schema_version}); upgrade"
+            whose = f"made by a newer Steadlith (schema {version}, this one reads {kind.readable}); upgrade"
             raise kind.foreign(str(path), whose)
     elif not start.startswith(MAGIC) or len(start) < HEADER_BYTES:
         if _is_text(start):

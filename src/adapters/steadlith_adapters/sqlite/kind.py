@@ -26,18 +26,26 @@ class FileKind:
     """One kind of file of ours: the index, or the cache.
 
     `setting` is the key that names its place, `table_of_1x` a table that only steadlith 1.x made, `rebuild` what to do
-    once a damaged file is out of the way. `no_database` and `busy` are the errors of a file without SQLite's header,
-    and of one that another process keeps locked.
+    once a damaged file is out of the way. Files of a schema from `oldest_readable` on are read as they are; who writes
+    to one migrates it first. `no_database` and `busy` are the errors of a file without SQLite's header, and of one that
+    another process keeps locked.
     """
 
     noun: str
     setting: str
     application_id: int
     schema_version: int
+    oldest_readable: int
     table_of_1x: str
     rebuild: str
     no_database: type[SteadlithError]
     busy: type[SteadlithError]
+
+    @property
+    def readable(self) -> str:
+        """The schema versions that are read, for a message."""
+        oldest, newest = self.oldest_readable, self.schema_version
+        return f"{newest}" if oldest == newest else f"{oldest} to {newest}"
 
     def damaged(self, path: str, what: str) -> StoreCorrupt:
         """The error for a file of ours that holds something it cannot hold."""

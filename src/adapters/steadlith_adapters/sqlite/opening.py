@@ -2,8 +2,8 @@
 
 1. A file is ours by `application_id`, and of this version by `user_version`. Absent, empty, or without any table, it
    is not made yet: a kill while it was made leaves one of these.
-2. A file of another program, of steadlith 1.x or of another version is refused before anything is changed; one of an
-   older version is to be rebuilt.
+2. A file of another program, of steadlith 1.x or of a newer version is refused before anything is changed; so is one
+   of a version too old to be read, which is to be rebuilt.
 3. Reading opens the file for writing with `query_only` where that is allowed: then the last one out removes the side
    files. Where it is not, the file is opened as immutable, and only if no log beside it holds anything.
 4. Only SQLite opens the file: closing any other descriptor of it would drop this process's locks.
@@ -68,12 +68,12 @@ def is_made(kind: FileKind, connection: apsw.Connection, path: Path) -> bool:
     application, version, tables, of_1x = row
     if application == kind.application_id:
         if version > kind.schema_version:
-            whose = f"made by a newer Steadlith (schema {version}, this one reads {kind.schema_version}); upgrade"
+            whose = f"made by a newer Steadlith (schema {version}, this one reads {kind.readable}); upgrade"
             raise kind.foreign(name, whose)
-        if 0 < version < kind.schema_version:
-            whose = f"made by an older Steadlith (schema {version}, this one reads {kind.schema_version})"
+        if 0 < version < kind.oldest_readable:
+            whose = f"made by an older Steadlith (schema {version}, this one reads {kind.readable})"
             raise kind.damaged(name, whose)
-        if version < kind.schema_version or not tables:
+        if version < 1 or not tables:
             raise kind.damaged(name, f"half-made (schema {version}, {tables} tables)")
         return True
     if of_1x:

@@ -23,6 +23,7 @@ INDEX = FileKind(
     setting="store.path",
     application_id=APPLICATION_ID,
     schema_version=SCHEMA_VERSION,
+    oldest_readable=SCHEMA_VERSION,
     table_of_1x="index_meta",
     rebuild="apply again: the cache keeps the embeddings",
     no_database=ForeignFile,
