@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+
+_FIRST_DAY = date(1970, 1, 1)
 
 
 def utc_now() -> str:
@@ -15,3 +17,13 @@ def utc_now() -> str:
 def new_lineage() -> str:
     """A name for a new index that no other index has."""
     return str(uuid.uuid4())
+
+
+def today() -> int:
+    """The day that it is in UTC, counted from 1970-01-01."""
+    return (datetime.now(UTC).date() - _FIRST_DAY).days  # noqa: TID251 -- this is the place
+
+
+def written_day(day: int) -> str:
+    """A day so counted, as people write it."""
+    return (_FIRST_DAY + timedelta(days=day)).isoformat()

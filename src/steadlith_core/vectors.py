@@ -59,6 +59,17 @@ def cosines(vectors: Sequence[Vector], query: Vector) -> list[float]:
     return [float(value) for value in np.einsum("ij,j->i", left, right)]
 
 
+def sound(vectors: Sequence[Vector], dimensions: int) -> list[bool]:
+    """Which of `vectors`, all of so many dimensions, are finite and not zero."""
+    import numpy as np
+
+    if not vectors or not dimensions:
+        return [False] * len(vectors)
+    rows = matrix(vectors, dimensions)
+    good: NDArray[np.bool_] = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
+    return [bool(each) for each in good]
+
+
 def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:
     """What is wrong with one vector, as sentences for its maker; empty when nothing is."""
     import numpy as np
