@@ -35,6 +35,7 @@ KEPT_TOGETHER = 1024
 MOST = 1 << 62
 """More bytes than there are anywhere; SQLite's numbers end at twice that."""
 
+HINT = "`steadlith cache export FILE` writes one"
 UNTRUSTED = (
     "a vector that is not what the model makes of its text sends searches astray, and no checksum can show it; "
     "pass --trust if you know who made the file, and that nobody changed it since"
@@ -208,9 +209,9 @@ def _read(file: Path) -> Iterator[Unpacking]:
         with file.open("rb") as stream:
             yield Unpacking(iter(partial(stream.read, PIECE), b""))
     except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror or error}") from error
+        raise CacheFileError(f"cannot read {file}: {error.strerror or error}; {HINT}") from error
     except CacheFileError as error:
-        raise CacheFileError(f"{file}: not a cache file: {error}; `steadlith cache export FILE` writes one") from error
+        raise CacheFileError(f"{file}: not a cache file: {error}; {HINT}") from error
 
 
 def _joined(batches: Iterator[list[tuple[Digest, Vector]]]) -> Iterator[list[tuple[Digest, Vector]]]:

@@ -117,7 +117,7 @@ class SqliteCache:
     def prune(self, rule: PruneRule) -> Tally:
         """Remove what the rule names."""
         with self._write() as connection:
-            return pruning.prune(connection, rule)
+            return pruning.prune(connection, rule, self._today)
 
     def drop(self, keys: Sequence[Digest]) -> int:
         """Remove these entries, and overwrite what they were."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from steadlith_adapters.caches.sqlite.rows import batches
-from steadlith_adapters.caches.sqlite.schema import NOTES, SCHEMA_VERSION, version
+from steadlith_adapters.caches.sqlite.schema import NOTE_MISSING, NOTES, SCHEMA_VERSION, version
 from steadlith_core.ports import CacheStats, Tally
 from steadlith_core.vectors import WIDTH
 
@@ -94,8 +94,9 @@ def prunable(connection: apsw.Connection, rule: PruneRule) -> Tally:
     return Tally(count, dimensions * WIDTH)
 
 
-def prune(connection: apsw.Connection, rule: PruneRule) -> Tally:
+def prune(connection: apsw.Connection, rule: PruneRule, today: int) -> Tally:
     """Remove what the rule names, inside the caller's transaction."""
+    connection.execute(NOTE_MISSING, (today,))
     tally = prunable(connection, rule)
     chosen = DOOMED.format(what="id", notes=NOTES[version(connection)])
     connection.execute("create temp table doomed(id integer primary key)")

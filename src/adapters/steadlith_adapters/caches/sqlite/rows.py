@@ -63,12 +63,11 @@ def put(connection: apsw.Connection, vectors: Mapping[Digest, Vector], today: in
     """Write these rows with their notes, inside the caller's transaction."""
     # Ordered, so that the rows of one batch touch each page of the index once.
     rows = [(key, vector := vectors[key], entry_checksum(key + vector)) for key in sorted(vectors)]
-    last, changes = one_number(connection, LAST), connection.total_changes()
+    last, before = one_number(connection, LAST), connection.total_changes()
     connection.executemany(PUT, rows)
-    written = connection.total_changes() - changes
-    added = one_number(connection, LAST) - last
-    connection.execute(NOTE_NEW, (today, imported))
-    if written > added:  # rows were replaced
+    written = connection.total_changes() - before
+    connection.execute(NOTE_NEW, (today, imported, last))  # new rows have the ids after the last
+    if written > connection.changes():  # and others were replaced
         for some, places in batches(list(vectors)):
             connection.execute(NOTE_AGAIN.format(places), (today, imported, *some))
 

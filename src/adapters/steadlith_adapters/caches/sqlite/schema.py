@@ -4,7 +4,7 @@
    what is pruned touch no vector.
 2. A file of schema 1 has the same `embedding` and `probe`, so it is read as it is; the first write adds the rest, in
    its own transaction.
-3. A process that knows only schema 1 may still write: rows without a note get one from the next who puts something.
+3. A process that knows only schema 1 may still write: rows without a note get one from the next who prunes.
 4. `due` has a row while removed entries have left space that was not given back yet.
 """
 
@@ -53,10 +53,12 @@ ADDED_BY_2 = (
 SCHEMA = (*SCHEMA_1, *ADDED_BY_2)
 
 NOTE_NEW = """
-insert into note(id, day, dimensions, imported)
-select id, ?, length(vector) / 4, ? from embedding where id > (select coalesce(max(id), 0) from note)
+insert into note(id, day, dimensions, imported) select id, ?, length(vector) / 4, ? from embedding where id > ?
 """
-"""Notes for the rows after the last that has one: ids grow, and a row and its note are removed together."""
+NOTE_MISSING = """
+insert into note(id, day, dimensions, imported)
+select id, ?, length(vector) / 4, 0 from embedding where id not in (select id from note)
+"""
 
 NOTES = {1: "(select id, null as day, length(vector) / 4 as dimensions, 0 as imported from embedding)", 2: "note"}
 """The notes of a file, by its schema."""
@@ -78,4 +80,4 @@ def migrate(connection: apsw.Connection, today: int) -> None:
     if version(connection) < SCHEMA_VERSION:
         for statement in ADDED_BY_2:
             connection.execute(statement).fetchall()
-        connection.execute(NOTE_NEW, (today, 0))
+        connection.execute(NOTE_NEW, (today, 0, 0))
