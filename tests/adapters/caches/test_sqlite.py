@@ -10,9 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from steadlith_adapters.caches.sqlite import FACTORY, schema
 from steadlith_adapters.caches.sqlite import file as sqlite_file
-from steadlith_adapters.caches.sqlite import schema
-from steadlith_adapters.caches.sqlite import FACTORY
 from steadlith_conformance.caches import CacheSuite, key, samples, vector
 from steadlith_conformance.cachesamples import TODAY, WIDE
 from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, StoreCorrupt, UsageError
@@ -78,7 +77,10 @@ class TestSettings:
         [({"pth": "x"}, "pth"), ({"path": 1}, "path = 1"), ({"path": "."}, r"'\./cache\.sqlite3'.* is a folder")],
     )
     def test_a_wrong_setting_is_named_with_its_value(self, tmp_path, settings, named):
-        for use in (FACTORY.files, lambda settings, root: FACTORY.open(settings, root=root, readonly=True, today=TODAY)):
+        for use in (
+            FACTORY.files,
+            lambda settings, root: FACTORY.open(settings, root=root, readonly=True, today=TODAY),
+        ):
             with pytest.raises(ConfigError, match=named):
                 use(settings, root=str(tmp_path))
 
