@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from steadlith_core import canon
+from steadlith_core import vectors as vectors32
+from steadlith_core.cachefile import pack as pack_entries
 from steadlith_core.chunking.structural import POLICY_ID, StructuralChunker
 from steadlith_core.digest import Digest, hash_fields, hasher
 from steadlith_core.errors import DocumentError
@@ -460,6 +462,73 @@ def manifests() -> dict[str, Any]:
     }
 
 
+def cached(name: str, *values: float) -> tuple[Digest, bytes]:
+    """An entry of a cache file."""
+    return hash_fields("demo", name), vectors32.pack(values)
+
+
+def cachefiles() -> dict[str, Any]:
+    entries = sorted(
+        [
+            cached("a", 1.0, 0.0, -0.5),
+            cached("b", 0.25),
+            cached("c", 1e-45, 3.4028234663852886e38),
+            cached("d", *[1] * 70),
+        ]
+    )
+    return {
+        "files": {
+            name: {
+                "entries": [{"key": str(key), "vector": vector.hex()} for key, vector in given],
+                "file": b"".join(pack_entries(given)).hex(),
+            }
+            for name, given in {"nothing": [], "one": entries[:1], "a few": entries}.items()
+        },
+        "refused": refused_cachefiles(entries),
+    }
+
+
+def refused_cachefiles(entries: list[tuple[Digest, bytes]]) -> dict[str, str]:
+    """What a reader must refuse, most of it under checksums that are right."""
+    head, first, second, *_ = pack_entries(entries)
+    whole = b"".join(pack_entries(entries[:2]))
+
+    def sealed(*records: bytes, count: int | None = None) -> str:
+        """A file of these entries, whatever they are, with its end."""
+        chain = hasher("cache-file")(head)
+        for record in records:
+            chain = hasher("cache-file")(chain + record[:4] + record[-32:])
+        end = bytes(4) + (len(records) if count is None else count).to_bytes(8, "big")
+        return b"".join((head, *records, end, hasher("cache-file")(chain + end))).hex()
+
+    def entry(key: bytes, vector: bytes, dimensions: int | None = None) -> bytes:
+        size = len(vector) // 4 if dimensions is None else dimensions
+        return size.to_bytes(4, "big") + key + vector + hasher("cache-entry")(key + vector)
+
+    key = entries[0][0]
+    assert sealed(first, second) == whole.hex()
+    return {
+        "empty": "",
+        "another magic": (b"\x00" + whole[1:]).hex(),
+        "another version": (whole[:4] + b"\x02" + whole[5:]).hex(),
+        "cut short in the end": whole[:-1].hex(),
+        "cut short in an entry": whole[:60].hex(),
+        "no end": (head + first).hex(),
+        "a byte after the end": (whole + b"\x00").hex(),
+        "another digest": (whole[:-1] + bytes((whole[-1] ^ 1,))).hex(),
+        "more entries than are there": sealed(first, second, count=3),
+        "an entry left out under the same end": (head + second + whole[len(head + first + second) :]).hex(),
+        "entries out of order": sealed(second, first),
+        "an entry twice": sealed(first, first),
+        "another vector under the same checksum": sealed(first[:36] + bytes(len(first) - 68) + first[-32:]),
+        "another key under the same checksum": sealed(first[:4] + bytes(32) + first[36:]),
+        "a vector of zeros": sealed(entry(key, bytes(12))),
+        "a vector that is not finite": sealed(entry(key, vectors32.pack([1.0, float("inf")]))),
+        "a vector that is not a number": sealed(entry(key, vectors32.pack([1.0, float("nan")]))),
+        "too many dimensions": sealed(entry(key, b"", 65_537)),
+    }
+
+
 def vectors() -> dict[str, Callable[[], Any]]:
     """Every file of vectors by name."""
     identities = {
@@ -478,6 +547,7 @@ def vectors() -> dict[str, Callable[[], Any]]:
         "state": state,
         "proofs": proofs,
         "manifests": manifests,
+        "cachefiles": cachefiles,
     }
 
 

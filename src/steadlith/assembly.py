@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from steadlith import wiring
+from steadlith import clock, wiring
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
@@ -136,7 +136,7 @@ class Assembly:
         chosen = self.config.cache
         with adapter(f"opening cache {chosen.type!r}"):
             return wiring.cache_factory(chosen.type).open(
-                chosen.settings, root=str(self.config.root), readonly=readonly
+                chosen.settings, root=str(self.config.root), readonly=readonly, today=clock.today()
             )
 
     def set_aside(self) -> str:

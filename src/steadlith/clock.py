@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+
+_FIRST_DAY = date(1970, 1, 1)
 
 
 def utc_now() -> str:
@@ -32,3 +34,13 @@ def sleep(seconds: float) -> None:
 def spread(seconds: float) -> float:
     """`seconds` and up to a quarter more, so that those who wait for the same thing come back one by one."""
     return seconds * (1 + random.random() / 4)  # noqa: S311 -- no secret
+
+
+def today() -> int:
+    """The day that it is in UTC, counted from 1970-01-01."""
+    return (datetime.now(UTC).date() - _FIRST_DAY).days  # noqa: TID251 -- this is the place
+
+
+def written_day(day: int) -> str:
+    """A day so counted, as people write it."""
+    return (_FIRST_DAY + timedelta(days=day)).isoformat()

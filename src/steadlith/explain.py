@@ -63,8 +63,9 @@ def _explanation(books: Books, world: World, change: DocumentChange) -> Explanat
     keys = sorted({chunk.vector_key for chunk in (wanted.chunks if wanted else ()) if chunk.vector_key is not None})
     with adapter("reading the index"):
         texts = books.index.texts(sorted({chunk.text_hash for chunk in chunks}))
-        in_cache = books.cache.contains(keys) if books.cache else frozenset()
-        in_index = books.index.held(world.recipe.spaces[0], keys)
+        space = world.recipe.spaces[0]
+        in_cache = books.cache.contains(keys, space.dimensions) if books.cache else frozenset()
+        in_index = books.index.held(space, keys)
     recorded = [(chunk, texts.get(chunk.text_hash, "")) for chunk in chunks]
     return explain(change, recorded, wanted, in_cache, in_index, _metadata(world, before, wanted))
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import clock, remembering
+from steadlith import caching, clock, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from steadlith.assembly import Assembly
     from steadlith.fingerprints import Draft
     from steadlith.observe import Observed
+    from steadlith_core.digest import Digest
     from steadlith_core.events import Reporter
     from steadlith_core.planning.plan import Plan
     from steadlith_core.ports import Cache, Lock, Store, Transaction
@@ -75,6 +76,7 @@ class Hands:
     _kept_in: Cache | None = None
     _draft: Draft | None = None
     _seen: Observed | None = None
+    _used: tuple[Digest, ...] = ()
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
@@ -181,11 +183,13 @@ class Hands:
             self.report(Warned(f"{len(left) - LEFT_NAMED:,} more documents changed too, and are left to the next plan"))
 
     def _resolve(self, effect: fx.Resolve) -> fx.Outcome:
-        found = dict(self.cache.get(effect.keys))
+        space = self.assembly.cutter.space
+        found = dict(self.cache.get(effect.keys, space.dimensions))
+        self._used = tuple(found)
         missing = [key for key in effect.keys if key not in found]
         if missing and not is_rebuilt(self.plan.drift):
             with closing(self.store.snapshot()) as reader:
-                found |= reader.vectors(self.assembly.cutter.space, missing)
+                found |= reader.vectors(space, missing)
         return fx.Resolved(found)
 
     def _probe(self, effect: fx.Probe) -> fx.Outcome:
@@ -225,6 +229,7 @@ class Hands:
         return fx.CommitDone(transaction.commit(generation))
 
     def _remember(self, effect: fx.Remember) -> fx.Outcome:
+        caching.note_uses(self.assembly, self._used)
         draft, seen, self._draft = self._draft, self._seen, None
         if draft is None or seen is None:
             return fx.Remembered()

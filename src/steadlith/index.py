@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from steadlith.books import Books
+    from steadlith.caching import Caching
     from steadlith.config import Config
     from steadlith.explain import Explained
     from steadlith.search import Answer
@@ -200,6 +201,13 @@ class Index:
         """Kept generations, oldest first."""
         with ExitStack() as stack:
             return self._open(stack, readonly=True).history()
+
+    @property
+    def cache(self) -> Caching:
+        """The embedding cache: what is in it, and its upkeep."""
+        from steadlith.caching import Caching
+
+        return Caching(self._assembly)
 
     @property
     def _price(self) -> Price | None:

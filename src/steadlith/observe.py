@@ -208,7 +208,7 @@ class _Glance:
         keys = sorted({key for key in needed if key is not None})
         with adapter("reading the index"):
             entries = self.books.index.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
-            cached = self.books.cache.contains(keys) if self.books.cache else frozenset()
+            cached = self.books.cache.contains(keys, space.dimensions) if self.books.cache else frozenset()
             available = cached | self.books.index.held(space, [key for key in keys if key not in cached])
         vanished = frozenset(survey.gone)
         world = World(

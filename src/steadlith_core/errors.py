@@ -174,5 +174,11 @@ class ManifestError(SteadlithError):
     """
 
 
+class CacheFileError(SteadlithError):
+    """Bytes are not a cache file that this version reads: damaged, cut short, of another version, or with a vector that
+    has no direction.
+    """
+
+
 class GenerationGone(SteadlithError):
     """The asked-for generation is not kept (never existed, or was compacted away)."""

@@ -70,6 +70,17 @@ def are_unit(vectors: Sequence[Vector], dimensions: int, tolerance: float) -> bo
     return bool((np.abs(squares - 1.0) <= 2 * tolerance).all())  # a NaN is in no range
 
 
+def sound(vectors: Sequence[Vector], dimensions: int) -> list[bool]:
+    """Which of `vectors`, all of so many dimensions, are finite and not zero."""
+    import numpy as np
+
+    if not vectors or not dimensions:
+        return [False] * len(vectors)
+    rows = matrix(vectors, dimensions)
+    good: NDArray[np.bool_] = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
+    return [bool(each) for each in good]
+
+
 def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:
     """What is wrong with one vector, as sentences for its maker; empty when nothing is."""
     import numpy as np

@@ -10,41 +10,25 @@ from __future__ import annotations
 import struct
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 
-from steadlith_core.digest import hash_fields
+from steadlith_conformance.cachesamples import WIDE, OpenCache, key, samples, vector
+from steadlith_conformance.cacheupkeep import UpkeepRules
 from steadlith_core.errors import AdapterError, UsageError
+from steadlith_core.ports import PruneRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Cache
-    from steadlith_core.vectors import Vector
+
+__all__ = ["CacheSuite", "OpenCache", "key", "samples", "vector"]
 
 
-OpenCache: TypeAlias = "Callable[..., Cache]"
-"""Opens the cache at one place, again and again: `open_cache(readonly=True)`."""
-
-
-def key(number: int) -> Digest:
-    """The key of sample entry `number`."""
-    return hash_fields("conformance", number)
-
-
-def vector(number: int, dimensions: int = 4) -> Vector:
-    """The vector of sample entry `number`."""
-    return struct.pack(f"<{dimensions}f", *(number + place + 1 for place in range(dimensions)))
-
-
-def samples(count: int) -> dict[Digest, Vector]:
-    """The first `count` sample entries."""
-    return {key(number): vector(number) for number in range(count)}
-
-
-class CacheSuite:
+class CacheSuite(UpkeepRules):
     """The rules of `ports.Cache` and `ports.CacheFactory.open`."""
 
     @pytest.fixture
@@ -57,8 +41,8 @@ class CacheSuite:
 
     def test_a_new_cache_knows_nothing(self, open_cache: OpenCache) -> None:
         cache = open_cache()
-        assert cache.contains([key(1)]) == frozenset()
-        assert cache.get([key(1)]) == {}
+        assert cache.contains([key(1)], WIDE) == frozenset()
+        assert cache.get([key(1)], WIDE) == {}
         assert cache.probe("model", key(0)) is None
         cache.close()
 
@@ -66,36 +50,52 @@ class CacheSuite:
         cache = open_cache()
         cache.put(samples(3))
         asked = [key(2), key(7), key(0), key(2)]
-        assert cache.contains(asked) == {key(2), key(0)}
-        assert cache.get(asked) == {key(2): vector(2), key(0): vector(0)}
+        assert cache.contains(asked, WIDE) == {key(2), key(0)}
+        assert cache.get(asked, WIDE) == {key(2): vector(2), key(0): vector(0)}
         cache.close()
 
     def test_no_keys_get_no_answer(self, open_cache: OpenCache) -> None:
         cache = open_cache()
         cache.put({})
-        assert cache.contains([]) == frozenset()
-        assert cache.get([]) == {}
+        assert cache.contains([], WIDE) == frozenset()
+        assert cache.get([], WIDE) == {}
         cache.close()
 
     def test_thousands_of_keys_are_one_question(self, open_cache: OpenCache) -> None:
         cache = open_cache()
         cache.put(samples(2500))
-        assert cache.get([key(number) for number in range(3000)]) == samples(2500)
-        assert len(cache.contains([key(number) for number in range(3000)])) == 2500
+        assert cache.get([key(number) for number in range(3000)], WIDE) == samples(2500)
+        assert len(cache.contains([key(number) for number in range(3000)], WIDE)) == 2500
         cache.close()
 
-    def test_vectors_of_different_lengths_live_together(self, open_cache: OpenCache) -> None:
+    def test_vectors_of_different_widths_live_together_and_only_the_asked_for_is_there(
+        self, open_cache: OpenCache
+    ) -> None:
         cache = open_cache()
         both = {key(1): vector(1, 3), key(2): vector(2, 512)}
         cache.put(both)
-        assert cache.get(list(both)) == both
+        for number, dimensions in ((1, 3), (2, 512)):
+            assert cache.get(list(both), dimensions) == {key(number): vector(number, dimensions)}
+            assert cache.contains(list(both), dimensions) == {key(number)}
+        assert cache.get(list(both), 4) == {}
+        cache.close()
+
+    def test_a_vector_without_a_direction_is_absent_and_can_be_put_again(self, open_cache: OpenCache) -> None:
+        cache = open_cache()
+        for number in (float("nan"), float("inf"), 0.0):
+            useless = struct.pack("<4f", number, *([0.0] * 3))
+            cache.put({key(0): useless, key(1): vector(1)})
+            assert cache.get([key(0), key(1)], WIDE) == {key(1): vector(1)}
+            assert cache.contains([key(0), key(1)], WIDE) == {key(1)}
+        cache.put(samples(1))
+        assert cache.get([key(0)], WIDE) == samples(1)
         cache.close()
 
     def test_putting_twice_is_harmless(self, open_cache: OpenCache) -> None:
         cache = open_cache()
         cache.put(samples(2))
         cache.put(samples(3))
-        assert cache.get([key(0), key(1), key(2)]) == samples(3)
+        assert cache.get([key(0), key(1), key(2)], WIDE) == samples(3)
         cache.close()
 
     def test_a_vector_that_is_no_vector_is_refused_with_its_batch(self, open_cache: OpenCache) -> None:
@@ -103,7 +103,7 @@ class CacheSuite:
         for bad in (b"", b"12345"):
             with pytest.raises(AdapterError):
                 cache.put({key(1): vector(1), key(2): bad})
-        assert cache.contains([key(1), key(2)]) == frozenset()
+        assert cache.contains([key(1), key(2)], WIDE) == frozenset()
         cache.close()
 
     def test_the_next_opening_finds_everything(self, open_cache: OpenCache) -> None:
@@ -113,16 +113,16 @@ class CacheSuite:
         cache.close()
         for readonly in (False, True):
             again = open_cache(readonly=readonly)
-            assert again.get([key(0), key(1)]) == samples(2)
+            assert again.get([key(0), key(1)], WIDE) == samples(2)
             assert again.probe("model", key(0)) == (vector(1), vector(2))
             again.close()
 
     def test_another_opening_sees_a_put_at_once(self, open_cache: OpenCache) -> None:
         writer, reader = open_cache(), open_cache()
         writer.put(samples(1))
-        assert reader.contains([key(0)]) == {key(0)}
+        assert reader.contains([key(0)], WIDE) == {key(0)}
         reader.put({key(1): vector(1)})
-        assert writer.get([key(0), key(1)]) == samples(2)
+        assert writer.get([key(0), key(1)], WIDE) == samples(2)
         writer.close()
         reader.close()
 
@@ -147,16 +147,16 @@ class CacheSuite:
         damage(key(1))
         again = open_cache()
         asked = [key(0), key(1), key(2)]
-        assert again.get(asked) == {key(0): vector(0), key(2): vector(2)}
-        assert again.contains(asked) == {key(0), key(2)}
+        assert again.get(asked, WIDE) == {key(0): vector(0), key(2): vector(2)}
+        assert again.contains(asked, WIDE) == {key(0), key(2)}
         again.put({key(1): vector(1)})
-        assert again.get(asked) == samples(3)
+        assert again.get(asked, WIDE) == samples(3)
         again.close()
 
     def test_an_absent_cache_opened_for_reading_is_empty(self, open_cache: OpenCache) -> None:
         cache = open_cache(readonly=True)
-        assert cache.contains([key(0)]) == frozenset()
-        assert cache.get([key(0)]) == {}
+        assert cache.contains([key(0)], WIDE) == frozenset()
+        assert cache.get([key(0)], WIDE) == {}
         assert cache.probe("model", key(0)) is None
         cache.close()
 
@@ -165,10 +165,9 @@ class CacheSuite:
             if make_first:
                 open_cache().close()
             cache = open_cache(readonly=True)
-            with pytest.raises(UsageError):
-                cache.put(samples(1))
-            with pytest.raises(UsageError):
-                cache.put_probe("model", key(0), [vector(0)])
+            for write in _writes(cache):
+                with pytest.raises(UsageError):
+                    write()
             cache.close()
 
     def test_closing_twice_is_harmless_and_ends_every_use(self, open_cache: OpenCache) -> None:
@@ -177,11 +176,13 @@ class CacheSuite:
             cache.close()
             cache.close()
             uses: tuple[Callable[[], object], ...] = (
-                partial(cache.contains, [key(0)]),
-                partial(cache.get, [key(0)]),
-                partial(cache.put, samples(1)),
+                partial(cache.contains, [key(0)], WIDE),
+                partial(cache.get, [key(0)], WIDE),
                 partial(cache.probe, "model", key(0)),
-                partial(cache.put_probe, "model", key(0), [vector(0)]),
+                cache.stats,
+                lambda cache=cache: next(cache.entries()),
+                partial(cache.prunable, PruneRule(imported=True)),
+                *_writes(cache),
             )
             for use in uses:
                 with pytest.raises(UsageError):
@@ -194,9 +195,23 @@ class CacheSuite:
             for number in range(20):
                 own = 100 * worker + number
                 cache.put({key(own): vector(own)})
-                assert cache.get([key(own)]) == {key(own): vector(own)}
+                assert cache.get([key(own)], WIDE) == {key(own): vector(own)}
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4)))
-        assert len(cache.contains([key(100 * worker + number) for worker in range(4) for number in range(20)])) == 80
+        own = [key(100 * worker + number) for worker in range(4) for number in range(20)]
+        assert cache.contains(own, WIDE) == set(own)
         cache.close()
+
+
+def _writes(cache: Cache) -> tuple[Callable[[], object], ...]:
+    """Every method that changes something."""
+    return (
+        partial(cache.put, samples(1)),
+        partial(cache.touch, [key(0)]),
+        partial(cache.put_probe, "model", key(0), [vector(0)]),
+        partial(cache.add, samples(1)),
+        partial(cache.prune, PruneRule(imported=True)),
+        partial(cache.drop, [key(0)]),
+        cache.reclaim,
+    )

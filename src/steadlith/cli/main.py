@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, str] = {
     "lock": "offline:lock",
     "prove": "offline:prove",
     "verify-proof": "offline:verify_proof",
+    "cache": "caching:cache",
     "chunk": "cutting:chunk",
     "measure": "measuring:measure",
 }

@@ -47,9 +47,9 @@ def clean(text: str) -> str:
     )
 
 
-def plural(count: int, word: str) -> str:
-    """A number of things, in words."""
-    return f"{count:,} {word}" + ("s" if count != 1 else "")
+def plural(count: int, word: str, several: str | None = None) -> str:
+    """A number of things, in words; `several` where an s does not do."""
+    return f"{count:,} {word if count == 1 else several or word + 's'}"
 
 
 def findings(found: Sequence[Finding], outcome: str) -> Iterator[Line]:

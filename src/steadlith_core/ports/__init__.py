@@ -5,7 +5,7 @@ entry point that leads to a *factory*; a factory's `describe` must be cheap: no 
 Adapters raise the typed errors of `errors.py`; anything else that escapes them is translated at one border.
 """
 
-from steadlith_core.ports.caches import Cache, CacheFactory
+from steadlith_core.ports.caches import Cache, CacheFactory, CacheStats, Kept, PruneRule, Reclaimed, Tally
 from steadlith_core.ports.embedders import Embedder, EmbedderFactory, EmbedderIdentity
 from steadlith_core.ports.reading import Capabilities, Reader, Recorded
 from steadlith_core.ports.settings import Settings
@@ -15,20 +15,25 @@ from steadlith_core.ports.stores import Lock, Store, StoreFactory, Transaction
 __all__ = [
     "Cache",
     "CacheFactory",
+    "CacheStats",
     "Capabilities",
     "Embedder",
     "EmbedderFactory",
     "EmbedderIdentity",
     "FormatRule",
+    "Kept",
     "Known",
     "Lock",
+    "PruneRule",
     "Reader",
+    "Reclaimed",
     "Recorded",
     "Settings",
     "Source",
     "SourceFactory",
     "Store",
     "StoreFactory",
+    "Tally",
     "Transaction",
     "nothing_known",
 ]

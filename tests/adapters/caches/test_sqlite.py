@@ -10,9 +10,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from steadlith_adapters.caches import sqlite_file
-from steadlith_adapters.caches.sqlite import FACTORY
+from steadlith_adapters.caches.sqlite import FACTORY, schema
+from steadlith_adapters.caches.sqlite import file as sqlite_file
 from steadlith_conformance.caches import CacheSuite, key, samples, vector
+from steadlith_conformance.cachesamples import TODAY, WIDE
 from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, StoreCorrupt, UsageError
 
 
@@ -21,8 +22,8 @@ def file(tmp_path):
     return tmp_path / ".steadlith" / "cache.sqlite3"
 
 
-def opened(tmp_path, *, readonly=False):
-    return FACTORY.open({}, root=str(tmp_path), readonly=readonly)
+def opened(tmp_path, *, readonly=False, today=TODAY):
+    return FACTORY.open({}, root=str(tmp_path), readonly=readonly, today=today)
 
 
 def raw(file, *statements):
@@ -48,7 +49,7 @@ def child(script, *arguments):
 class TestSqliteCache(CacheSuite):
     @pytest.fixture
     def open_cache(self, tmp_path):
-        return lambda *, readonly=False: opened(tmp_path, readonly=readonly)
+        return lambda **options: opened(tmp_path, **options)
 
     @pytest.fixture
     def damage(self, file):
@@ -68,7 +69,7 @@ class TestSettings:
             str(tmp_path / ".steadlith" / "cache.sqlite3") + end for end in ("", "-wal", "-shm", "-journal")
         ]
         shared = tmp_path / "team" / "c.db"
-        FACTORY.open({"path": str(shared)}, root="/nowhere", readonly=False).close()
+        FACTORY.open({"path": str(shared)}, root="/nowhere", readonly=False, today=TODAY).close()
         assert shared.exists()
 
     @pytest.mark.parametrize(
@@ -76,7 +77,10 @@ class TestSettings:
         [({"pth": "x"}, "pth"), ({"path": 1}, "path = 1"), ({"path": "."}, r"'\./cache\.sqlite3'.* is a folder")],
     )
     def test_a_wrong_setting_is_named_with_its_value(self, tmp_path, settings, named):
-        for use in (FACTORY.files, lambda settings, root: FACTORY.open(settings, root=root, readonly=True)):
+        for use in (
+            FACTORY.files,
+            lambda settings, root: FACTORY.open(settings, root=root, readonly=True, today=TODAY),
+        ):
             with pytest.raises(ConfigError, match=named):
                 use(settings, root=str(tmp_path))
 
@@ -87,7 +91,7 @@ class TestTheFile:
         answers = raw(
             file, *(f"pragma {name}" for name in ("application_id", "user_version", "page_size", "journal_mode"))
         )
-        assert answers == [[(sqlite_file.APPLICATION_ID,)], [(1,)], [(16384,)], [("wal",)]]
+        assert answers == [[(schema.APPLICATION_ID,)], [(2,)], [(16384,)], [("wal",)]]
         cache = opened(tmp_path)
         assert list(cache._connection.execute("pragma synchronous")) == [(2,)]
         cache.close()
@@ -108,7 +112,7 @@ class TestTheFile:
             "checksum = (select checksum from embedding where id = 1)",
         )
         cache = opened(tmp_path)
-        assert len(cache.contains([key(0), key(1)])) == 1
+        assert len(cache.contains([key(0), key(1)], WIDE)) == 1
         cache.close()
 
     def test_a_damaged_probe_is_absent_and_can_be_recorded_again(self, tmp_path, file):
@@ -127,7 +131,7 @@ class TestTheFile:
         with pytest.raises(TypeError):
             cache.put({key(0): vector(0), key(1): "text"})
         cache.put(samples(1))
-        assert cache.contains([key(0), key(1)]) == {key(0)}
+        assert cache.contains([key(0), key(1)], WIDE) == {key(0)}
         cache.close()
 
 
@@ -147,7 +151,7 @@ class TestOtherPeoplesFiles:
             ("create table cache_meta(key text, value text)", "1\\.x.*import"),
             ("create table letters(body text)", "another program"),
             ("pragma application_id = 7", "another program"),
-            (f"pragma application_id = {sqlite_file.APPLICATION_ID}; pragma user_version = 99", "schema 99"),
+            (f"pragma application_id = {schema.APPLICATION_ID}; pragma user_version = 99", "schema 99"),
         ],
     )
     def test_a_file_of_another_program_or_version_is_refused_unchanged(self, tmp_path, file, statement, named):
@@ -168,7 +172,7 @@ class TestOtherPeoplesFiles:
         file.write_bytes(data)
         cache = opened(tmp_path)
         with pytest.raises(StoreCorrupt, match="move it away"):
-            cache.get(list(samples(5000)))
+            cache.get(list(samples(5000)), WIDE)
         cache.close()
 
     def test_a_folder_that_cannot_be_made_is_told(self, tmp_path):
@@ -188,7 +192,7 @@ class TestReadingOnly:
         cache.close()
         before = contents(tmp_path)
         cache = opened(tmp_path, readonly=True)
-        assert cache.get([key(0), key(9)]) == samples(1)
+        assert cache.get([key(0), key(9)], WIDE) == samples(1)
         cache.close()
         assert contents(tmp_path) == before
 
@@ -201,14 +205,14 @@ class TestReadingOnly:
             file.write_bytes(made)
         before = contents(tmp_path)
         cache = opened(tmp_path, readonly=True)
-        assert cache.contains([key(0)]) == frozenset()
+        assert cache.contains([key(0)], WIDE) == frozenset()
         cache.close()
         assert contents(tmp_path) == before
         cache = opened(tmp_path)
         cache.put(samples(1))
         cache.close()
         cache = opened(tmp_path, readonly=True)
-        assert cache.get([key(0)]) == samples(1)
+        assert cache.get([key(0)], WIDE) == samples(1)
         cache.close()
 
     def test_it_works_where_nothing_may_be_written(self, public_path, as_nobody):
@@ -228,13 +232,14 @@ class TestReadingOnly:
 
 
 READ_AS_NOBODY = """
+import numpy  # as all imports, before the rights are dropped
 from steadlith_adapters.caches.sqlite import FACTORY
 from steadlith_conformance.caches import key
 from steadlith_core.errors import AdapterError
 drop()
 try:
-    cache = FACTORY.open({}, root=arguments[0], readonly=True)
-    answer(len(cache.get([key(0), key(1)])))
+    cache = FACTORY.open({}, root=arguments[0], readonly=True, today=20000)
+    answer(len(cache.get([key(0), key(1)], 4)))
     cache.close()
 except AdapterError as error:
     answer(str(error))
@@ -245,7 +250,7 @@ import sys
 from steadlith_adapters.caches.sqlite import FACTORY
 from steadlith_conformance.caches import key, vector
 start = int(sys.argv[2])
-cache = FACTORY.open({}, root=sys.argv[1], readonly=False)
+cache = FACTORY.open({}, root=sys.argv[1], readonly=False, today=20000)
 for number in range(start, start + 20):
     cache.put({key(number): vector(number)})
     print(number, flush=True)
@@ -263,7 +268,7 @@ class TestProcesses:
         assert [one.returncode for one in children] == [0] * 6
         cache = opened(tmp_path, readonly=True)
         keys = [key(1000 * number + step) for number in range(6) for step in range(20)]
-        assert cache.contains(keys) == set(keys)
+        assert cache.contains(keys, WIDE) == set(keys)
         cache.close()
 
     def test_what_put_returned_from_survives_a_kill(self, tmp_path):
@@ -274,7 +279,7 @@ class TestProcesses:
         said += [int(line) for line in rest.split()]
         cache = opened(tmp_path)
         keys = [key(number) for number in said]
-        assert cache.get(keys) == {key(number): vector(number) for number in said}
+        assert cache.get(keys, WIDE) == {key(number): vector(number) for number in said}
         cache.put(samples(1))
         cache.close()
 
@@ -282,14 +287,15 @@ class TestProcesses:
     def test_a_kill_while_it_is_made_leaves_a_file_that_the_next_one_completes(self, tmp_path, file, statements):
         script = f"""
 import os, signal, sys, apsw
-from steadlith_adapters.caches import sqlite_file
+from steadlith_adapters.caches.sqlite import file as sqlite_file
+from steadlith_adapters.caches.sqlite import schema
 file = sys.argv[1]
 os.makedirs(os.path.dirname(file))
 connection = apsw.Connection(file)
 list(connection.execute("pragma page_size = 16384"))
 connection.execute("begin immediate")
 for number in {statements}:
-    list(connection.execute(sqlite_file.SCHEMA[number]))
+    list(connection.execute(schema.SCHEMA[number]))
 connection.cache_flush()
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -297,7 +303,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         opened(tmp_path, readonly=True).close()
         cache = opened(tmp_path)
         cache.put(samples(1))
-        assert cache.get([key(0)]) == samples(1)
+        assert cache.get([key(0)], WIDE) == samples(1)
         cache.close()
 
     def test_a_lock_that_is_never_given_back_is_told(self, tmp_path, file, monkeypatch):
@@ -310,7 +316,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         with pytest.raises(AdapterError, match="another process"):
             cache.put(samples(1))
         assert time.monotonic() - before < 10
-        assert cache.contains([key(0)]) == frozenset()
+        assert cache.contains([key(0)], WIDE) == frozenset()
         holder.execute("rollback")
         cache.put(samples(1))
         cache.close()
@@ -326,13 +332,13 @@ from steadlith_adapters.caches.sqlite import FACTORY
 from steadlith_conformance.caches import samples
 from steadlith_core.errors import AdapterError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-cache = FACTORY.open({}, root=sys.argv[1], readonly=False)
+cache = FACTORY.open({}, root=sys.argv[1], readonly=False, today=20000)
 cache.put(samples(10))
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
     cache.put(samples(5000))
 except AdapterError as error:
-    print("told", len(cache.get(list(samples(5000)))), flush=True)
+    print("told", len(cache.get(list(samples(5000)), 4)), flush=True)
 """
         said, _ = child(script, str(tmp_path)).communicate(timeout=60)
         assert said.split() == ["told", "10"]
@@ -342,7 +348,7 @@ def test_a_closed_cache_says_so(tmp_path):
     cache = opened(tmp_path)
     cache.close()
     with pytest.raises(UsageError, match="closed"):
-        cache.get([key(0)])
+        cache.get([key(0)], WIDE)
 
 
 @pytest.mark.slow

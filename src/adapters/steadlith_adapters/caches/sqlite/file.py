@@ -1,4 +1,4 @@
-"""The cache's file: its marks, its tables, and how it is made.
+"""The cache's file: how it is opened, and made.
 
 1. Making it is one transaction: a process that dies on the way leaves a file that the next one completes, and of two
    that make it at once, one waits and finds it made.
@@ -7,49 +7,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.caches.sqlite.schema import CACHE, SCHEMA
 from steadlith_adapters.sqlite import opening
-from steadlith_adapters.sqlite.kind import FileKind
-from steadlith_core.errors import AdapterError, StoreCorrupt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import apsw
 
-APPLICATION_ID = int.from_bytes(b"StlC", "big")
-SCHEMA_VERSION = 1
 BUSY_MILLISECONDS = 30_000
 PAGE_SIZE = 16_384  # measured: twice the rows a second of 4 KiB pages, and a fifth less space
 
-CACHE = FileKind(
-    noun="cache",
-    setting="cache.path",
-    application_id=APPLICATION_ID,
-    schema_version=SCHEMA_VERSION,
-    oldest_readable=SCHEMA_VERSION,
-    table_of_1x="cache_meta",
-    rebuild="run again: only what the index does not hold is embedded again",
-    no_database=StoreCorrupt,
-    busy=AdapterError,
-)
-
-SCHEMA = (
-    """create table embedding(
-        id integer primary key, key blob not null unique, vector blob not null, checksum blob not null
-    ) strict""",
-    """create table probe(
-        id integer primary key, model_id text not null, params_hash blob not null,
-        vectors blob not null, checksum blob not null, unique(model_id, params_hash)
-    ) strict""",
-    f"pragma application_id = {APPLICATION_ID}",
-    f"pragma user_version = {SCHEMA_VERSION}",
-)
-
 
 def open_writing(path: Path) -> apsw.Connection:
-    """The file at `path`, made if need be."""
+    """The file at `path`, made if need be; one of an older schema is left as it is until something is written."""
     connection = opening.for_writing(CACHE, path, busy_ms=BUSY_MILLISECONDS)
     with CACHE.translated(str(path)), opening.closed_on_error(connection):
         connection.execute(f"pragma page_size = {PAGE_SIZE}").fetchall()  # counts for a new file only
@@ -66,14 +41,22 @@ def open_reading(path: Path) -> apsw.Connection | None:
     return opening.for_reading(CACHE, path, busy_ms=BUSY_MILLISECONDS)
 
 
-def _make(connection: apsw.Connection, path: Path) -> None:
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """One transaction, the only writer from its first moment on; whole or not at all."""
     connection.execute("begin immediate")
     try:
-        if not opening.is_made(CACHE, connection, path):  # another process may have been first
-            for statement in SCHEMA:
-                connection.execute(statement).fetchall()
+        yield
         connection.execute("commit")
     except BaseException:
+        # A failed commit may have rolled back by itself.
         if connection.in_transaction:
             connection.execute("rollback")
         raise
+
+
+def _make(connection: apsw.Connection, path: Path) -> None:
+    with transaction(connection):
+        if not opening.is_made(CACHE, connection, path):  # another process may have been first
+            for statement in SCHEMA:
+                connection.execute(statement).fetchall()

@@ -1,0 +1,243 @@
+"""A cache may die at any instant of any work: it opens, what was acknowledged is there, and the same work finishes."""
+
+import importlib.util
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+import pytest
+
+from steadlith_adapters.caches.sqlite import schema
+from steadlith_conformance.cachesamples import TODAY
+from steadlith_core.cachefile import entry_checksum
+
+WRITER = Path(__file__).with_name("cache_writer.py")
+_spec = importlib.util.spec_from_file_location("cache_writer", WRITER)
+writer = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(writer)
+FIRST = writer.entries(0, 300)
+
+
+class Crash(BaseException):
+    """What nothing catches."""
+
+
+def schema_1(folder):
+    """A cache as the version before made it, with the entries `FIRST`."""
+    file = folder / ".steadlith" / "cache.sqlite3"
+    file.parent.mkdir(parents=True)
+    connection = apsw.Connection(str(file))
+    connection.execute("pragma page_size = 16384").fetchall()
+    connection.execute("pragma journal_mode = wal").fetchall()
+    with connection:
+        for statement in (*schema.SCHEMA_1, "pragma user_version = 1"):
+            connection.execute(statement).fetchall()
+        connection.executemany(
+            "insert into embedding(key, vector, checksum) values (?, ?, ?)",
+            [(key, vector, entry_checksum(key + vector)) for key, vector in FIRST.items()],
+        )
+    connection.close()
+
+
+def schema_2(folder):
+    """A cache of this version with the entries `FIRST`, the last fifty of them used a day later."""
+    cache = writer.opened(folder, TODAY)
+    cache.put(FIRST)
+    cache.close()
+    cache = writer.opened(folder, TODAY + 1)
+    cache.touch(list(writer.entries(250, 300)))
+    cache.close()
+
+
+def nothing(folder):
+    """No cache."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+BASES = {"schema 2": schema_2, "schema 1": schema_1, "nothing": nothing}
+CASES = [
+    *(("schema 2", work) for work in writer.WORKS),
+    *(("schema 1", work) for work in writer.WORKS),
+    *(("nothing", work) for work in ("put", "add")),
+]
+CALLED = [f"{work} on {base}" for base, work in CASES]
+
+
+def state(folder):
+    """All that a cache holds, after every check that it can be given."""
+    connection = apsw.Connection(str(folder / ".steadlith" / "cache.sqlite3"))
+    (checked,) = next(connection.execute("pragma integrity_check"))
+    notes = "select key, day, dimensions, imported from embedding left join note using (id) order by key"
+    rows = list(connection.execute(notes))
+    loose = list(connection.execute("select id from note where id not in (select id from embedding)"))
+    due = list(connection.execute("select id from due"))
+    connection.close()
+    assert (checked, loose, due) == ("ok", [], [])
+    return rows
+
+
+def contents(folder):
+    cache = writer.opened(folder)
+    found = {kept.key: (kept.vector, kept.problem) for kept in cache.entries()}
+    cache.close()
+    return found
+
+
+def expected(tmp_path, base, work):
+    """What the work leaves when nothing happens to it."""
+    folder = tmp_path / "whole"
+    BASES[base](folder)
+    cache = writer.opened(folder)
+    writer.WORKS[work](cache, lambda *_: None)
+    cache.close()
+    return state(folder), contents(folder)
+
+
+def check_survivor(folder, base, work, acknowledged, whole):
+    rows, kept = whole
+    found = contents(folder)
+    before = {} if base == "nothing" else FIRST
+    assert all(problem is None for _, problem in found.values())
+    assert found.items() <= ({key: (vector, None) for key, vector in before.items()} | kept).items()
+    for start, end in acknowledged:
+        assert writer.entries(start, end).keys() <= found.keys()
+    if work not in {"prune", "drop"}:
+        assert before.keys() <= found.keys()
+    # The same work again finishes it.
+    cache = writer.opened(folder)
+    writer.WORKS[work](cache, lambda *_: None)
+    cache.close()
+    assert state(folder) == rows
+    assert contents(folder) == kept
+
+
+def crash_in_process(folder, work, moment):
+    """Raise what nothing catches at the `moment`-th statement. What was acknowledged before it, and how many statements
+    there were.
+    """
+    cache = writer.opened(folder)
+    connection, said, seen = cache._connection, [], 0
+
+    def trace(_cursor, _statement, _bindings):
+        nonlocal seen
+        seen += 1
+        if seen == moment:
+            raise Crash
+        return True
+
+    connection.exec_trace = trace
+    try:
+        with suppress(Crash):
+            writer.WORKS[work](cache, lambda start, end: said.append((start, end)))
+    finally:
+        connection.exec_trace = None
+        cache.close()
+    return said, seen
+
+
+def crashes(tmp_path, base, work, moments):
+    whole = expected(tmp_path, base, work)
+    made, measured = tmp_path / "made", tmp_path / "measured"
+    BASES[base](made)
+    shutil.copytree(made, measured)
+    _, statements = crash_in_process(measured, work, -1)
+    assert statements >= 5
+    for moment in moments(statements):
+        folder = tmp_path / f"at-{moment}"
+        shutil.copytree(made, folder)
+        said, _ = crash_in_process(folder, work, moment)
+        check_survivor(folder, base, work, said, whole)
+        shutil.rmtree(folder)
+
+
+def kill(folder, work, moment, how):
+    """Whether the child came to its end, and what it acknowledged until then."""
+    done = subprocess.run(
+        [sys.executable, str(WRITER), str(folder), work, str(moment), how],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    said = [(int(start), int(end)) for start, end in lines if start != "effects"]
+    effects = next((int(number) for word, number in lines if word == "effects"), None)
+    return done.returncode == 0, said, effects
+
+
+def kills(tmp_path, base, work, how, moments):
+    whole = expected(tmp_path, base, work)
+    made, measured = tmp_path / "made", tmp_path / "measured"
+    BASES[base](made)
+    shutil.copytree(made, measured)
+    finished, _, effects = kill(measured, work, 10**6, how)
+    assert finished
+    assert effects >= 5
+    for moment in moments(effects):
+        folder = tmp_path / f"at-{moment}"
+        shutil.copytree(made, folder)
+        finished, said, _ = kill(folder, work, moment, how)
+        assert not finished
+        check_survivor(folder, base, work, said, whole)
+        shutil.rmtree(folder)
+
+
+def few(count):
+    """Soon after the begin, in the middle, and before the end."""
+    return sorted({count // 5, count // 2, count - 1})
+
+
+def every(count):
+    return range(1, count + 1)
+
+
+@pytest.mark.parametrize(("base", "work"), CASES, ids=CALLED)
+def test_a_crash_at_a_statement_loses_nothing_that_was_acknowledged(tmp_path, base, work):
+    crashes(tmp_path, base, work, few)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("base", "work"), CASES, ids=CALLED)
+def test_a_crash_at_every_statement_loses_nothing_that_was_acknowledged(tmp_path, base, work):
+    crashes(tmp_path, base, work, every)
+
+
+@pytest.mark.parametrize("how", ["torn", "lost"])
+@pytest.mark.parametrize(
+    ("base", "work"), [("schema 2", "put"), ("schema 2", "prune"), ("schema 2", "add"), ("schema 1", "put")]
+)
+def test_a_kill_at_a_write_loses_nothing_that_was_acknowledged(tmp_path, base, work, how):
+    kills(tmp_path, base, work, how, few)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["torn", "lost"])
+@pytest.mark.parametrize(("base", "work"), CASES, ids=CALLED)
+def test_a_kill_at_every_write_sync_and_truncation_loses_nothing_that_was_acknowledged(tmp_path, base, work, how):
+    kills(tmp_path, base, work, how, every)
+
+
+def test_the_harness_can_tell_what_was_synchronised_from_what_was_not(tmp_path):
+    """Without `synchronous`, a power cut takes what was acknowledged: a kill alone would not show that."""
+    schema_2(tmp_path)
+    careless = f"""
+import runpy, sys, apsw
+sys.argv = [{str(WRITER)!r}]
+writer = runpy.run_path({str(WRITER)!r})
+whole = writer["opened"]
+def opened(folder):
+    cache = whole(folder)
+    cache._connection.execute("pragma synchronous = off").fetchall()
+    return cache
+writer["main"].__globals__["opened"] = opened
+writer["main"]({str(tmp_path)!r}, "put", "60", "lost")
+"""
+    done = subprocess.run([sys.executable, "-c", careless], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert "300 400" in done.stdout
+    assert not writer.entries(300, 400).keys() <= contents(tmp_path).keys()
