@@ -11,11 +11,13 @@ from steadlith_core.ports.reading import Capabilities, Reader, Recorded
 from steadlith_core.ports.settings import Settings
 from steadlith_core.ports.sources import FormatRule, Known, Source, SourceFactory, nothing_known
 from steadlith_core.ports.stores import Lock, Store, StoreFactory, Transaction
+from steadlith_core.ports.upkeep import Compaction, Removable, Traces
 
 __all__ = [
     "Cache",
     "CacheFactory",
     "Capabilities",
+    "Compaction",
     "Embedder",
     "EmbedderFactory",
     "EmbedderIdentity",
@@ -24,11 +26,13 @@ __all__ = [
     "Lock",
     "Reader",
     "Recorded",
+    "Removable",
     "Settings",
     "Source",
     "SourceFactory",
     "Store",
     "StoreFactory",
+    "Traces",
     "Transaction",
     "nothing_known",
 ]
