@@ -5,7 +5,7 @@ entry point that leads to a *factory*; a factory's `describe` must be cheap: no 
 Adapters raise the typed errors of `errors.py`; anything else that escapes them is translated at one border.
 """
 
-from steadlith_core.ports.caches import Cache, CacheFactory
+from steadlith_core.ports.caches import Cache, CacheFactory, Kept, Reclaimed
 from steadlith_core.ports.embedders import Embedder, EmbedderFactory, EmbedderIdentity
 from steadlith_core.ports.reading import Capabilities, Reader, Recorded
 from steadlith_core.ports.settings import Settings
@@ -22,9 +22,11 @@ __all__ = [
     "EmbedderFactory",
     "EmbedderIdentity",
     "FormatRule",
+    "Kept",
     "Known",
     "Lock",
     "Reader",
+    "Reclaimed",
     "Recorded",
     "Removable",
     "Settings",

@@ -8,28 +8,31 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from steadlith_adapters.caches.sqlite_file import CACHE, open_reading, open_writing
+import apsw
+
+from steadlith_adapters.caches.sqlite_file import BUSY_MILLISECONDS, CACHE, open_reading, open_writing
 from steadlith_adapters.settings import Table
+from steadlith_adapters.sqlite.aside import set_aside
 from steadlith_adapters.sqlite.places import file_path, with_side_files
 from steadlith_core import canon
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import AdapterError, UsageError
+from steadlith_core.ports import Kept, Reclaimed
 from steadlith_core.vectors import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import apsw
 
     from steadlith_core.ports import Settings
     from steadlith_core.vectors import Vector
 
 DEFAULT_PATH = ".steadlith/cache.sqlite3"
 KEYS_A_QUERY = 500
+SPACE_BUSY_MILLISECONDS = 1000
 
 GET = "select key, vector, checksum from embedding where key in ({})"
 # An equal row is not written again; a row that differs is a damaged one, or the same text from another batch.
@@ -38,6 +41,8 @@ insert into embedding(key, vector, checksum) values (?, ?, ?)
 on conflict(key) do update set vector = excluded.vector, checksum = excluded.checksum
 where vector is not excluded.vector or checksum is not excluded.checksum
 """
+PAGE = "select key, vector, checksum from embedding where key > ? order by key limit ?"
+DROP = "delete from embedding where key in ({})"
 GET_PROBE = "select vectors, checksum from probe where model_id = ? and params_hash = ?"
 PUT_PROBE = "insert or replace into probe(model_id, params_hash, vectors, checksum) values (?, ?, ?, ?)"
 
@@ -85,6 +90,50 @@ class SqliteCache:
                 row = (model_id, params_hash, packed, _probe_checksum(model_id, params_hash, packed))
                 connection.execute(PUT_PROBE, row)
 
+    def entries(self) -> Iterator[Kept]:
+        """Every entry in the order of the keys, some rows at a time."""
+        after = b""
+        while True:
+            found: list[tuple[Any, ...]] = []
+            with self._use() as connection:
+                found = connection.execute(PAGE, (after, KEYS_A_QUERY)).fetchall() if connection else []
+            if not found:
+                return
+            for key, vector, checksum in found:
+                digest = Digest(key)
+                problem = None if _checksum(digest, vector) == checksum else "it does not match its checksum"
+                yield Kept(digest, vector, problem)
+            after = found[-1][0]
+
+    def drop(self, keys: Sequence[Digest]) -> int:
+        """Remove these entries, and overwrite what they were."""
+        with self._write() as connection:
+            connection.execute("pragma secure_delete = on").fetchall()
+            gone = 0
+            for start in range(0, len(keys), KEYS_A_QUERY):
+                some = keys[start : start + KEYS_A_QUERY]
+                connection.execute(DROP.format(",".join("?" * len(some))), some).fetchall()
+                gone += connection.changes()
+        return gone
+
+    def reclaim(self) -> Reclaimed:
+        """Give back what removed entries left."""
+        with self._use() as connection:
+            if self._readonly or connection is None:
+                raise UsageError(f"{self._path}: opened for reading only, so nothing can be written")
+            before = self._size()
+            held_back = None
+            connection.set_busy_timeout(SPACE_BUSY_MILLISECONDS)
+            try:
+                connection.execute("vacuum").fetchall()
+                if connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0][0]:
+                    held_back = "another process is reading the cache; the rest is given back when it is done"
+            except (apsw.BusyError, apsw.LockedError):
+                held_back = "another process is writing to the cache"
+            finally:
+                connection.set_busy_timeout(BUSY_MILLISECONDS)
+            return Reclaimed(before, self._size(), held_back)
+
     def close(self) -> None:
         """Release the file."""
         with self._lock:
@@ -92,6 +141,10 @@ class SqliteCache:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def _size(self) -> int:
+        files = (Path(self._path), Path(f"{self._path}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     @contextmanager
     def _use(self) -> Iterator[apsw.Connection | None]:
@@ -128,6 +181,10 @@ class SqliteCacheFactory:
         path = _path(settings, root)
         connection = open_reading(path) if readonly else open_writing(path)
         return SqliteCache(path, connection, readonly=readonly)
+
+    def set_aside(self, settings: Settings, *, root: str) -> str:
+        """Move a damaged file out of the way."""
+        return str(set_aside(CACHE, _path(settings, root)))
 
 
 def _path(settings: Settings, root: str) -> Path:
