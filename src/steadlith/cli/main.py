@@ -54,6 +54,8 @@ COMMANDS: Mapping[str, str] = {
     "lock": "offline:lock",
     "prove": "offline:prove",
     "verify-proof": "offline:verify_proof",
+    "compact": "upkeep:compact",
+    "backup": "upkeep:backup",
     "chunk": "cutting:chunk",
     "measure": "measuring:measure",
 }

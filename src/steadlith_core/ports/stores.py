@@ -120,6 +120,13 @@ class Store(Protocol):
         """
         ...
 
+    def backup(self, path: str) -> Store:
+        """Copy all that is committed into a new file, durably, while others read and write; the copy, open for reading.
+
+        Raises `UsageError` without an index, or for a store that has no file. A copy that fails leaves no file.
+        """
+        ...
+
     def close(self) -> None:
         """Release everything; open readers end. Closing twice is harmless; any later call raises `UsageError`."""
 

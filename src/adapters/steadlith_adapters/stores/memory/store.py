@@ -109,6 +109,12 @@ class MemoryStore:
         self._history[:] = kept
         return Compaction(keep_from, removed, 0, 0, given_back=True)
 
+    def backup(self, path: str) -> MemoryStore:
+        """See `Store.backup`."""
+        self._states()
+        message = f"{path}: an index in memory has no file to copy; `steadlith manifest export` writes what it holds"
+        raise UsageError(message)
+
     def close(self) -> None:
         """See `Store.close`."""
         for reader in self._readers:

@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from steadlith_adapters.stores.sqlite import compaction, connection, generations
+from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
 from steadlith_adapters.stores.sqlite.traces import traces
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
@@ -19,7 +20,6 @@ from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_core.records import DocumentId, Generation, Head
@@ -100,6 +100,11 @@ class SqliteStore:
         if keep_from == self.head().generation == 0:
             return Compaction(0, Removable(), 0, 0, given_back=True)
         return compaction.compact(self._path, expected, keep_from, scrub=scrub)
+
+    def backup(self, path: str) -> SqliteStore:
+        """See `Store.backup`."""
+        self._asked(lambda session: backup.copy(session, path))
+        return SqliteStore(Path(path), readonly=True)
 
     def close(self) -> None:
         """See `Store.close`."""
