@@ -98,14 +98,21 @@ class Assembly:
     def private_files(self) -> tuple[str, ...]:
         """Our own files: never documents."""
         root = str(self.config.root)
-        store, cache = self.config.store, self.config.cache
+        store = self.config.store
         with adapter("naming state files"):
             return (
                 *wiring.store_factory(store.type).files(store.settings, root=root),
-                *wiring.cache_factory(cache.type).files(cache.settings, root=root),
+                *self.cache_files,
                 str(self.config.root / STATE_FOLDER),
                 str(self.config.file),
             )
+
+    @cached_property
+    def cache_files(self) -> tuple[str, ...]:
+        """The cache's files."""
+        cache = self.config.cache
+        with adapter(f"naming the files of cache {cache.type!r}"):
+            return tuple(wiring.cache_factory(cache.type).files(cache.settings, root=str(self.config.root)))
 
     @cached_property
     def sources(self) -> Mapping[str, Source]:
@@ -144,6 +151,12 @@ class Assembly:
         chosen = self.config.store
         with adapter(f"setting the index of store {chosen.type!r} aside"):
             return wiring.store_factory(chosen.type).set_aside(chosen.settings, root=str(self.config.root))
+
+    def set_cache_aside(self) -> str:
+        """Move a damaged cache out of the way; where it is now."""
+        chosen = self.config.cache
+        with adapter(f"setting the file of cache {chosen.type!r} aside"):
+            return wiring.cache_factory(chosen.type).set_aside(chosen.settings, root=str(self.config.root))
 
     def lock(self, *, timeout: float, holder: str) -> Lock:
         """The writer's lock, not yet taken."""

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from os import PathLike
     from types import TracebackType
 
+    from steadlith.backups import BackedUp
     from steadlith.books import Books
     from steadlith.caching import Caching
+    from steadlith.compacting import Compactable, Compacted
     from steadlith.config import Config
     from steadlith.explain import Explained
     from steadlith.search import Answer
@@ -191,6 +193,43 @@ class Index:
 
         with self.reader() as reader:
             return verify(reader, root=root, expected_state_root=state_root)
+
+    def compactable(self, *, keep: int | None = None, erase: Iterable[str] = ()) -> Compactable:
+        """What `compact` would do. Changes nothing.
+
+        Without `keep`, the number of generations to keep, all are kept. `erase` are documents (`SOURCE:PATH`) to be
+        removed from all files: then the head alone is kept. Raises `UsageError` for one that is still in the index.
+        """
+        from steadlith import compacting
+
+        erased = compacting.document_ids(tuple(erase), self.config.sources)
+        with ExitStack() as stack:
+            return compacting.compactable(self._open(stack, readonly=True), keep, erased)
+
+    def compact(self, *, keep: int | None = None, erase: Iterable[str] = (), lock_timeout: float = 0.0) -> Compacted:
+        """Remove for good what no kept generation shows, and give its space back. Head and saved plans stay.
+
+        Raises as `compactable` does, `LockHeld`, and `StoreCorrupt` for an index that is not as it was committed.
+        """
+        from steadlith import compacting
+        from steadlith.hands import holder
+
+        erased = compacting.document_ids(tuple(erase), self.config.sources)
+        with ExitStack() as stack:
+            lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
+            stack.callback(lock.release)
+            lock.acquire()
+            store = self._open(stack, readonly=False)
+            return compacting.compact(self._assembly, store, compacting.compactable(store, keep, erased))
+
+    def backup(self, path: str | PathLike[str], *, replace: bool = False) -> BackedUp:
+        """Copy the index to `path`, verified, while others read and write it. `UsageError` if there is a file, unless
+        it is to be replaced; `StoreCorrupt` for an index that does not verify.
+        """
+        from steadlith import backups
+
+        with ExitStack() as stack:
+            return backups.backup(self._assembly, self._open(stack, readonly=True), Path(path), replace=replace)
 
     def head(self) -> Head:
         """What was last committed."""

@@ -55,6 +55,20 @@ def is_of(found: Header, now: Header) -> bool:
     return replace(found, taken_at=0) == replace(now, taken_at=0)
 
 
+def forget_stale(assembly: Assembly, head: Head) -> bool:
+    """Delete the fingerprint file if it is not of this head and configuration, or cannot be read; whether it was."""
+    file = known(assembly)
+    if file is not None:
+        file.close()
+        if is_of(file.header, header(assembly, head)):
+            return False
+    try:
+        place(assembly).unlink()
+    except OSError:
+        return False
+    return True
+
+
 def finish(draft: Draft, observed: Observed, under: Header) -> None:
     """Write what was seen, under the head that came of it."""
     survey, ledger = observed.survey, observed.ledger

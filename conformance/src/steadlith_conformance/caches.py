@@ -153,6 +153,29 @@ class CacheSuite(UpkeepRules):
         assert again.get(asked, WIDE) == samples(3)
         again.close()
 
+    def test_what_is_dropped_is_absent_and_all_else_stays(self, open_cache: OpenCache) -> None:
+        cache = open_cache()
+        cache.put(samples(4))
+        assert cache.drop([key(1), key(3), key(9)]) == 2
+        assert cache.get([key(number) for number in range(10)]) == {key(0): vector(0), key(2): vector(2)}
+        assert cache.drop([key(1)]) == 0
+        assert cache.reclaim().held_back is None
+        assert cache.get([key(0), key(1), key(2)]) == {key(0): vector(0), key(2): vector(2)}
+        cache.close()
+
+    def test_every_entry_is_listed_once_in_order_and_a_damaged_one_with_its_problem(
+        self, open_cache: OpenCache, damage: Callable[[Digest], None]
+    ) -> None:
+        cache = open_cache()
+        cache.put(samples(1200))
+        cache.close()
+        damage(key(7))
+        again = open_cache(readonly=True)
+        found = list(again.entries())
+        assert [each.key for each in found] == sorted(samples(1200))
+        assert [each.key for each in found if each.problem] == [key(7)]
+        again.close()
+
     def test_an_absent_cache_opened_for_reading_is_empty(self, open_cache: OpenCache) -> None:
         cache = open_cache(readonly=True)
         assert cache.contains([key(0)], WIDE) == frozenset()

@@ -55,6 +55,8 @@ COMMANDS: Mapping[str, str] = {
     "prove": "offline:prove",
     "verify-proof": "offline:verify_proof",
     "cache": "caching:cache",
+    "compact": "upkeep:compact",
+    "backup": "upkeep:backup",
     "chunk": "cutting:chunk",
     "measure": "measuring:measure",
 }

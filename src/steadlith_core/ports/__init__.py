@@ -11,12 +11,14 @@ from steadlith_core.ports.reading import Capabilities, Reader, Recorded
 from steadlith_core.ports.settings import Settings
 from steadlith_core.ports.sources import FormatRule, Known, Source, SourceFactory, nothing_known
 from steadlith_core.ports.stores import Lock, Store, StoreFactory, Transaction
+from steadlith_core.ports.upkeep import Compaction, Removable, Traces
 
 __all__ = [
     "Cache",
     "CacheFactory",
     "CacheStats",
     "Capabilities",
+    "Compaction",
     "Embedder",
     "EmbedderFactory",
     "EmbedderIdentity",
@@ -28,12 +30,14 @@ __all__ = [
     "Reader",
     "Reclaimed",
     "Recorded",
+    "Removable",
     "Settings",
     "Source",
     "SourceFactory",
     "Store",
     "StoreFactory",
     "Tally",
+    "Traces",
     "Transaction",
     "nothing_known",
 ]

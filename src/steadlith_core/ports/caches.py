@@ -139,3 +139,10 @@ class CacheFactory(Protocol):
         `today` is the day (since 1970-01-01, in UTC) under which uses are noted.
         """
         ...
+
+    def set_aside(self, settings: Settings, *, root: str) -> str:
+        """Move a damaged cache with its side files out of the way, deleting nothing; the new path of the cache itself.
+
+        Raises `ForeignFile` for what is not ours.
+        """
+        ...

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.ports.reading import Capabilities, Reader
     from steadlith_core.ports.settings import Settings
+    from steadlith_core.ports.upkeep import Compaction, Removable, Traces
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -97,6 +98,33 @@ class Store(Protocol):
 
     def history(self) -> tuple[Generation, ...]:
         """Kept generations, oldest first."""
+        ...
+
+    def removable(self, keep_from: int) -> Removable:
+        """What `compact` would remove. Changes nothing. Raises `GenerationGone` for a generation that is not kept."""
+        ...
+
+    def traces(self, ids: Sequence[DocumentId]) -> Traces:
+        """What kept generations still hold of documents, whether or not the head does. O(their versions)."""
+        ...
+
+    def compact(self, expected: Head, keep_from: int, *, scrub: bool = False) -> Compaction:
+        """Remove for good what no generation from `keep_from` on shows, and give its space back. All or nothing.
+
+        The head, its roots and lineage stay, and so do those of every kept generation; an older one is gone. Open
+        readers go on seeing what they saw; while one is open the space may not be given back, and a later call does
+        that. With `scrub` nothing that was removed, now or before, is left to be read in the store's files once the
+        space is given back. Compacting twice is harmless; an absent index stays absent.
+        Raises `GenerationGone` for a generation that is not kept, `StaleHead`, `LockHeld` while another one writes, and
+        `UsageError` while a write of this store is in progress.
+        """
+        ...
+
+    def backup(self, path: str) -> Store:
+        """Copy all that is committed into a new file, durably, while others read and write; the copy, open for reading.
+
+        Raises `UsageError` without an index, or for a store that has no file. A copy that fails leaves no file.
+        """
         ...
 
     def close(self) -> None:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -68,6 +69,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.name = f"machine-{next(_numbers)}"
         self.store = make_store(self.name)
         self.past = [Model({})]
+        self.oldest = 0
         self.used: set[int] = set()
 
     @property
@@ -112,8 +114,9 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(id=IDS, texts=TEXTS)
     def abort(self, id: DocumentId, texts: list[str]) -> None:  # noqa: A002
         """Put a whole document, and think better of it."""
-        transaction = self.store.begin(self.store.head())
-        stage(transaction, self.store.snapshot(), {id: [Piece(text) for text in texts]})
+        with closing(self.store.snapshot()) as reader:
+            transaction = self.store.begin(reader.head)
+            stage(transaction, reader, {id: [Piece(text) for text in texts]})
         transaction.abort()
 
     @rule(keep=st.booleans())
@@ -129,13 +132,21 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.past) > 1)
     @rule(data=st.data())
     def roll_back(self, data: st.DataObject) -> None:
-        """Commit an older generation's documents again, under their old ids."""
-        target = data.draw(st.sampled_from(self.past))
+        """Commit a kept generation's documents again, under their old ids."""
+        target = data.draw(st.sampled_from(self.past[self.oldest :]))
         changes: dict[DocumentId, list[Piece] | None] = dict.fromkeys(
             self.now.documents.keys() - target.documents.keys()
         )
         changes |= {each: parts for each, parts in target.documents.items() if parts != self.now.documents.get(each)}
         self._commit(changes)
+
+    @precondition(lambda self: len(self.past) > 1)
+    @rule(data=st.data(), scrub=st.booleans())
+    def compact(self, data: st.DataObject, scrub: bool) -> None:
+        """Remove the generations before one that is kept."""
+        self.oldest = data.draw(st.integers(max(1, self.oldest), len(self.past) - 1))
+        assert self.store.compact(self.store.head(), self.oldest, scrub=scrub).given_back
+        assert [each.number for each in self.store.history()] == list(range(self.oldest, len(self.past)))
 
     @rule()
     def reopen(self) -> None:
@@ -149,7 +160,7 @@ class StoreMachine(RuleBasedStateMachine):
         head = self.store.head()
         assert head.generation == len(self.past) - 1
         assert (head.documents, head.chunks) == self.now.counts()
-        for number in range(1, len(self.past)):
+        for number in range(max(1, self.oldest), len(self.past)):
             reader = self.store.snapshot(number)
             _same_manifest(reader, self.past[number])
             reader.close()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from steadlith_conformance.stores.commits import CommitRules
+from steadlith_conformance.stores.compaction import CompactionRules
 from steadlith_conformance.stores.dense import DenseRules
 from steadlith_conformance.stores.histories import HistoryRules
 from steadlith_conformance.stores.lexical import LexicalRules
@@ -38,6 +39,7 @@ class StoreSuite(
     ParentRules,
     TrieRules,
     MendRules,
+    CompactionRules,
     MachineRules,
 ):
     """Subclass it in a test module and override `make_store`."""

@@ -33,6 +33,13 @@ class SqliteCacheFactory:
         connection = open_reading(path) if readonly else open_writing(path)
         return SqliteCache(path, connection, readonly=readonly, today=today)
 
+    def set_aside(self, settings: Settings, *, root: str) -> str:
+        """Move a damaged file out of the way."""
+        from steadlith_adapters.caches.sqlite.schema import CACHE
+        from steadlith_adapters.sqlite.aside import set_aside
+
+        return str(set_aside(CACHE, _path(settings, root)))
+
 
 FACTORY = SqliteCacheFactory()
 

@@ -1,20 +1,24 @@
 """The store: a list of states, the last of which is the head.
 
-1. All generations are kept for as long as the list lives; nothing survives the process.
+1. All generations are kept for as long as the list lives, or until they are compacted away; nothing survives the
+   process.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.memory import compaction
 from steadlith_adapters.stores.memory.reader import MAX_LIMIT, MemoryReader
 from steadlith_adapters.stores.memory.state import State
 from steadlith_adapters.stores.memory.transaction import QUANTIZATION, MemoryTransaction
 from steadlith_core.errors import GenerationGone, StaleHead, UsageError
-from steadlith_core.ports import Capabilities
+from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
 if TYPE_CHECKING:
-    from steadlith_core.records import Generation, Head
+    from collections.abc import Sequence
+
+    from steadlith_core.records import DocumentId, Generation, Head
 
 CAPABILITIES = Capabilities(
     commit="atomic",
@@ -69,9 +73,7 @@ class MemoryStore:
     def begin(self, expected: Head, *, mend: bool = False) -> MemoryTransaction:
         """See `Store.begin`."""
         head = self._states()[-1].head
-        if self._readonly:
-            message = "opened for reading only, so nothing can be written"
-            raise UsageError(message)
+        self._refuse_to_write()
         found = (head.lineage, head.generation, head.state_root)
         # The empty roots depend on the configured identity versions, so generation 0 is compared by its number.
         unequal = found != (expected.lineage, expected.generation, expected.state_root)
@@ -86,6 +88,33 @@ class MemoryStore:
         """See `Store.history`."""
         return tuple(state.generation for state in self._states() if state.generation)
 
+    def removable(self, keep_from: int) -> Removable:
+        """See `Store.removable`."""
+        return compaction.removed(self._states(), self._kept(keep_from))
+
+    def traces(self, ids: Sequence[DocumentId]) -> Traces:
+        """See `Store.traces`."""
+        return compaction.traces(self._states(), ids)
+
+    def compact(self, expected: Head, keep_from: int, *, scrub: bool = False) -> Compaction:
+        """See `Store.compact`. What nothing refers to is free at once, so there is nothing to scrub."""
+        del scrub
+        head = self._states()[-1].head
+        self._refuse_to_write()
+        if head != expected:
+            message = f"the index is at generation {head.generation}, not at {expected.generation}; compact again"
+            raise StaleHead(message)
+        kept = self._kept(keep_from)
+        removed = compaction.removed(self._history, kept)
+        self._history[:] = kept
+        return Compaction(keep_from, removed, 0, 0, given_back=True)
+
+    def backup(self, path: str) -> MemoryStore:
+        """See `Store.backup`."""
+        self._states()
+        message = f"{path}: an index in memory has no file to copy; `steadlith manifest export` writes what it holds"
+        raise UsageError(message)
+
     def close(self) -> None:
         """See `Store.close`."""
         for reader in self._readers:
@@ -93,6 +122,15 @@ class MemoryStore:
         for write in self._writes:
             write.abort()
         self._closed = True
+
+    def _refuse_to_write(self) -> None:
+        if self._readonly:
+            message = "opened for reading only, so nothing can be written"
+            raise UsageError(message)
+
+    def _kept(self, keep_from: int) -> list[State]:
+        self.snapshot(keep_from).close()  # raises for a generation that is not kept
+        return compaction.kept(self._states(), keep_from)
 
     def _states(self) -> list[State]:
         if self._closed:

@@ -42,6 +42,9 @@ CREATE_LEXICAL = """CREATE VIRTUAL TABLE lexical USING fts5(
 GATHER = "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)"
 """Words are gathered in that many bytes of memory before they are written as a segment: half the merging."""
 
+# a row once the index was compacted: a generation that is missing below `oldest` is missing on purpose
+CREATE_COMPACTED = "CREATE TABLE compacted(id INTEGER PRIMARY KEY CHECK (id = 1), oldest INTEGER NOT NULL) STRICT"
+
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
     """CREATE TABLE generation(
@@ -117,11 +120,12 @@ CREATE = (
     # views of the lexical table's dictionary, without storage of their own: how common a term is, and where it stands
     "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
     "CREATE VIRTUAL TABLE lexical_instances USING fts5vocab(lexical, instance)",
+    CREATE_COMPACTED,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-MIGRATIONS: Mapping[int, Sequence[str]] = {3: (GATHER,)}
+MIGRATIONS: Mapping[int, Sequence[str]] = {3: (GATHER, CREATE_COMPACTED)}
 """What leads from a schema to the next one."""
 
 

@@ -135,6 +135,18 @@ class Session:
             return False
         return True
 
+    def copy_to(self, path: str) -> None:
+        """Copy the snapshot of the running transaction, page by page, into a new file, durably."""
+        with INDEX.translated(path):
+            flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_EXCLUSIVE
+            copy = apsw.Connection(path, flags=flags)
+            try:
+                copy.execute("PRAGMA synchronous = FULL").fetchall()
+                with copy.backup("main", self._connection, "main") as copying:
+                    copying.step()
+            finally:
+                copy.close(True)
+
     def checkpoint(self) -> None:
         """Fold the log into the file and empty it, unless a reader still needs it."""
         self.run("PRAGMA busy_timeout = 0")

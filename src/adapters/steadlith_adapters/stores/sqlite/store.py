@@ -7,20 +7,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
-from steadlith_adapters.stores.sqlite import connection, generations
+from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
+from steadlith_adapters.stores.sqlite.traces import traces
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_adapters.stores.sqlite.vectors import QUANTIZATION
 from steadlith_core.errors import SteadlithError, UsageError
-from steadlith_core.ports import Capabilities
+from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
-    from steadlith_core.records import Generation, Head
+    from steadlith_core.records import DocumentId, Generation, Head
+
+T = TypeVar("T")
 
 CAPABILITIES = Capabilities(
     commit="atomic",
@@ -57,11 +61,7 @@ class SqliteStore:
 
     def head(self) -> Head:
         """See `Store.head`."""
-        session = self._take()
-        try:
-            return generations.read_head(session)
-        finally:
-            self._give_back(session)
+        return self._asked(generations.read_head)
 
     def snapshot(self, generation: int | None = None) -> SqliteReader:
         """See `Store.snapshot`."""
@@ -76,23 +76,35 @@ class SqliteStore:
 
     def begin(self, expected: Head, *, mend: bool = False) -> SqliteTransaction:
         """See `Store.begin`."""
-        self._refuse_closed()
-        if self._readonly:
-            message = f"{self._path}: opened for reading only, so nothing can be written"
-            raise UsageError(message)
-        if self._write:
-            message = f"{self._path}: a write is in progress; commit or abort it first"
-            raise UsageError(message)
+        self._refuse_to_write()
         self._write = SqliteTransaction(self._path, expected, self._write_ended, mend=mend)
         return self._write
 
     def history(self) -> tuple[Generation, ...]:
         """See `Store.history`."""
-        session = self._take()
-        try:
-            return generations.read_history(session)
-        finally:
-            self._give_back(session)
+        return self._asked(generations.read_history)
+
+    def removable(self, keep_from: int) -> Removable:
+        """See `Store.removable`."""
+        if keep_from == self.head().generation == 0:
+            return Removable()
+        return self._asked(lambda session: compaction.removable(session, keep_from))
+
+    def traces(self, ids: Sequence[DocumentId]) -> Traces:
+        """See `Store.traces`."""
+        return self._asked(lambda session: traces(session, ids))
+
+    def compact(self, expected: Head, keep_from: int, *, scrub: bool = False) -> Compaction:
+        """See `Store.compact`."""
+        self._refuse_to_write()
+        if keep_from == self.head().generation == 0:
+            return Compaction(0, Removable(), 0, 0, given_back=True)
+        return compaction.compact(self._path, expected, keep_from, scrub=scrub)
+
+    def backup(self, path: str) -> SqliteStore:
+        """See `Store.backup`."""
+        self._asked(lambda session: backup.copy(session, path))
+        return SqliteStore(Path(path), readonly=True)
 
     def close(self) -> None:
         """See `Store.close`."""
@@ -109,6 +121,22 @@ class SqliteStore:
         if self._closed:
             message = f"{self._path}: this store is closed; open it again"
             raise UsageError(message)
+
+    def _refuse_to_write(self) -> None:
+        self._refuse_closed()
+        if self._readonly:
+            message = f"{self._path}: opened for reading only, so nothing can be written"
+            raise UsageError(message)
+        if self._write:
+            message = f"{self._path}: a write is in progress; commit or abort it first"
+            raise UsageError(message)
+
+    def _asked(self, question: Callable[[Session], T]) -> T:
+        session = self._take()
+        try:
+            return question(session)
+        finally:
+            self._give_back(session)
 
     def _take(self) -> Session:
         self._refuse_closed()

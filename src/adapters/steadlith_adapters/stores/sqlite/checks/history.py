@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import generations, packing
+from steadlith_adapters.stores.sqlite import compacted, generations, packing
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
 
@@ -20,18 +20,21 @@ _COUNT = """
 
 
 _PARENTLESS = """
-    SELECT number, parent FROM generation WHERE parent <> 0 AND parent NOT IN (SELECT number FROM generation)
+    SELECT number, parent FROM generation
+    WHERE parent <> 0 AND number <> ? AND parent NOT IN (SELECT number FROM generation)
     ORDER BY number"""
 
 
 def seals(session: Session) -> Iterator[Problem]:
-    """Every generation is there, its row as it was committed; the head's own is checked with the head."""
+    """Every generation that was not compacted away is there, its row as it was committed; the head's own is checked
+    with the head.
+    """
     current = session.one("SELECT generation FROM head") or (0,)
     for number in generations.unsealed(session):
         if number != current[0]:
             message = f"generation {number} is not as it was committed: its seal does not match its columns"
             yield Problem(DriftKind.HISTORY, message)
-    for number, parent in session.run(_PARENTLESS):
+    for number, parent in session.run(_PARENTLESS, compacted.oldest(session)):
         message = f"generation {parent}, which generation {number} was committed on, is missing"
         yield Problem(DriftKind.HISTORY, message)
 

@@ -1,0 +1,46 @@
+"""A space's table without its dead slots: what is kept is copied into a table of the next name, and the old one goes.
+
+1. vec0 gives the space of a deleted row back only when all of its block is dead: so a table is rewritten, not thinned.
+2. A table is never renamed (vec0 would break); readers find its name in `space`, in their snapshot.
+3. The new table is declared as the old one is, whatever its columns are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+
+_COPY = """
+    INSERT INTO {new}({columns})
+    SELECT {selected} FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry WHERE v.space = ? ORDER BY v.entry"""
+
+
+def has_dead_blocks(session: Session, table: SpaceTable) -> bool:
+    """Whether the table has more blocks than its rows need."""
+    blocks, slots = session.run(f"SELECT count(*), coalesce(max(size), 1) FROM {table.name}_chunks")[0]  # noqa: S608
+    rows: int = session.value("SELECT count(*) FROM vector WHERE space = ?", table.number)
+    return bool(blocks > -(-rows // slots))
+
+
+def rewrite(session: Session, table: SpaceTable) -> None:
+    """Copy the rows that `vector` names, drop the old table, and point the space at the new one."""
+    session.load_vectors()
+    new = _next_name(table.name)
+    declared: str = session.value("SELECT sql FROM sqlite_schema WHERE name = ?", table.name)
+    session.run(re.sub(rf"\b{re.escape(table.name)}\b", new, declared, count=1))
+    columns = [row[1] for row in session.run(f"PRAGMA table_info({table.name})")]
+    copy = _COPY.format(
+        new=new, old=table.name, columns=", ".join(columns), selected=", ".join(f"t.{each}" for each in columns)
+    )
+    session.run(copy, table.number)
+    session.run(f"DROP TABLE {table.name}")
+    session.run("UPDATE space SET vec_table = ? WHERE space = ?", new, table.number)
+
+
+def _next_name(name: str) -> str:
+    stem, _, version = name.rpartition("_")
+    return f"{stem}_{int(version) + 1}"

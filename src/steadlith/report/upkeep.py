@@ -1,0 +1,98 @@
+"""Text for people: what compacting would do and did, a backup, what the doctor found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith.report.lines import Line, clean, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from steadlith.backups import BackedUp
+    from steadlith.compacting import Compactable, Compacted
+    from steadlith_core.ports import Removable
+
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def size(count: int) -> str:
+    """A number of bytes for people: three digits and a unit of 1,000."""
+    number, unit = float(count), 0
+    while number >= 999.5 and unit + 1 < len(UNITS):
+        number, unit = number / 1000, unit + 1
+    digits = 0 if unit == 0 or number >= 99.95 else 1
+    return f"{number:,.{digits}f} {UNITS[unit]}"
+
+
+def compactable(asked: Compactable) -> Iterator[Line]:
+    """What compacting would do."""
+    for id_ in asked.unknown:
+        yield "bold yellow", f"! {clean(str(id_))}: no generation that is kept holds it, under this name"
+    if asked.head.generation == 0:
+        yield "", "There is no index yet, so there is nothing to compact."
+        return
+    yield "bold", _kept(asked)
+    for id_ in asked.erased:
+        yield "", f"Erase {clean(str(id_))} from the index, its history and the cache."
+    if asked.is_nothing:
+        yield "bold green", "Nothing to remove, and no space to give back."
+        return
+    yield from _removable(asked.removable, "Would remove")
+    yield "", f"About {size(asked.removable.bytes)} would be given back."
+    if asked.removable.generations:
+        yield (
+            "",
+            "The head, its roots and saved plans stay as they are; a generation that goes cannot be rolled back to.",
+        )
+    if asked.erased:
+        yield "", "Backups, exported manifests, plan files and files set aside as damaged are not covered."
+
+
+def _kept(asked: Compactable) -> str:
+    left, head = asked.generations - asked.removable.generations, asked.head.generation
+    if left == asked.generations:
+        return f"All {plural(left, 'generation')} are kept (`--keep N` keeps the last N)." if left > 1 else _only(asked)
+    if left == 1:
+        return f"Of {asked.generations:,} generations the head is kept, {head}."
+    return f"Of {asked.generations:,} generations the last {left:,} are kept, {asked.keep_from} to {head}."
+
+
+def _only(asked: Compactable) -> str:
+    return f"The head is the only generation, {asked.head.generation}."
+
+
+def _removable(gone: Removable, verb: str) -> Iterator[Line]:
+    kinds = {
+        "generation": gone.generations,
+        "document version": gone.versions,
+        "text": gone.texts,
+        "vector": gone.vectors,
+    }
+    named = [plural(count, kind) for kind, count in kinds.items() if count]
+    if named:
+        yield "red", f"{verb}: {', '.join(named)}."
+
+
+def compacted(result: Compacted) -> Iterator[Line]:
+    """What was done."""
+    done, asked = result.done, result.asked
+    yield from _removable(done.removed, "Removed")
+    if asked.erased:
+        yield "", f"Removed from the cache: {plural(result.forgotten, 'vector')}."
+    style = "bold yellow" if result.held_back else "bold green"
+    yield style, f"The index takes {size(done.bytes_after)}, before {size(done.bytes_before)}."
+    if result.held_back and asked.erased:
+        yield "bold red", f"Not erased yet: {result.held_back}. Run this again when that has ended."
+    elif result.held_back:
+        yield "bold yellow", f"Space is not given back yet: {result.held_back}. A later compact does it."
+    elif asked.erased:
+        gone = [clean(str(id_)) for id_ in asked.erased if id_ not in asked.unknown]
+        yield "bold green", f"Erased: {', '.join(gone) or 'what was removed before'}."
+
+
+def backed_up(made: BackedUp) -> Iterator[Line]:
+    """A copy that was made."""
+    place = f"{clean(str(made.path))} ({size(made.bytes)})"
+    yield "bold green", f"Backed up generation {made.head.generation} to {place}, verified."
+    yield "", f"State root: {made.head.state_root}"

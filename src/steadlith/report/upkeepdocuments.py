@@ -1,0 +1,60 @@
+"""JSON documents of upkeep: what compacting would do and did, a backup, what the doctor found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from steadlith.report.documents import FORMAT_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from steadlith.backups import BackedUp
+    from steadlith.compacting import Compactable, Compacted
+    from steadlith_core.records import DocumentId
+
+
+def compactable(asked: Compactable) -> dict[str, Any]:
+    """What compacting would do."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-compactable",
+        "generation": asked.head.generation,
+        "generations": asked.generations,
+        "keep_from": asked.keep_from,
+        "removable": asdict(asked.removable),
+        "erased": _ids(asked.erased),
+        "unknown": _ids(asked.unknown),
+    }
+
+
+def compacted(result: Compacted) -> dict[str, Any]:
+    """What was done."""
+    done = result.done
+    return compactable(result.asked) | {
+        "kind": "steadlith-compacted",
+        "removed": asdict(done.removed),
+        "bytes_before": done.bytes_before,
+        "bytes_after": done.bytes_after,
+        "forgotten": result.forgotten,
+        "held_back": result.held_back,
+    }
+
+
+def backed_up(made: BackedUp) -> dict[str, Any]:
+    """A copy that was made."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-backup",
+        "path": str(made.path),
+        "bytes": made.bytes,
+        "lineage": made.head.lineage,
+        "generation": made.head.generation,
+        "corpus_root": str(made.head.corpus_root),
+        "state_root": str(made.head.state_root),
+    }
+
+
+def _ids(ids: Iterable[DocumentId]) -> list[dict[str, str]]:
+    return [{"source": each.source, "path": each.path} for each in ids]
