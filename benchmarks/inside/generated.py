@@ -2,9 +2,10 @@
 
 1. A document is sections of a heading and one paragraph, so that a policy that respects headings makes chunks of them.
 2. What stands in a section depends on its document's number and its place alone; every section is another one.
-3. A vector is a cheap function of the text, unit length, the same for all who are measured.
+3. A vector is a cheap function of the text, unit length, the same for all who are measured; how long it took is told.
 
-Usage: generated.py SENTENCES.json FOLDER DOCUMENTS writes them below FOLDER and prints their number and bytes.
+Usage: generated.py sentences FOLDER SENTENCES.json          gathers the plain sentences of the texts below FOLDER
+       generated.py write SENTENCES.json FOLDER DOCUMENTS    writes documents below FOLDER
 """
 
 import hashlib
@@ -13,7 +14,8 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -23,9 +25,12 @@ SECTIONS = 20
 LEAST, MOST = 1050, 1500
 """Bytes of a section's paragraph, about; chunks have 1,400 then."""
 FOLDER = 1000
+PLACES = 2
+"""Chunks of a document that an edit rewords."""
 DIMENSIONS = 384
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 PLAIN = re.compile(r"[A-Z][\w ,;:()'\"-]{40,240}[.!?]")
+SECTION = re.compile(r"\n(?=#)")
 WORD = re.compile(r"(?<= )[a-z]{5,}(?= )")
 
 
@@ -76,41 +81,77 @@ def path(number: int) -> str:
     return f"{number // FOLDER:04}/{number % FOLDER:03}.md"
 
 
-def reworded(section: str, round_: int) -> str:
-    """A section with another word in its middle; a different one for every round."""
+def chosen(documents: int, chunks: int, round_: int) -> list[int]:
+    """Which documents an edit of so many chunks is in, spread over all of them; other ones in the next round."""
+    count = max(1, min(chunks // PLACES, documents))
+    return [(round_ + each * documents // count) % documents for each in range(count)]
+
+
+def edited(number: int, sections: list[str], round_: int, places: int) -> list[str]:
+    """The sections of a document with another word in `places` of them, spread over it."""
+    places_ = {(number + step * (SECTIONS // places)) % SECTIONS for step in range(places)}
+    return [_reworded(text, round_) if place in places_ else text for place, text in enumerate(sections)]
+
+
+def _reworded(section: str, round_: int) -> str:
     words = list(WORD.finditer(section))
     word = words[(len(words) // 2 + round_) % len(words)]
     return f"{section[: word.start()]}replaced{round_}{section[word.end() :]}"
 
 
-def edited(number: int, sections: list[str], round_: int, places: int) -> list[str]:
-    """The sections of a document with another word in `places` of them, spread over it."""
-    chosen = {(number + step * (SECTIONS // places)) % SECTIONS for step in range(places)}
-    return [reworded(text, round_) if place in chosen else text for place, text in enumerate(sections)]
+class Embedding:
+    """A direction for each text that is this text's own; how many were made, and how long that took."""
+
+    def __init__(self) -> None:
+        self.texts = 0
+        self.seconds = 0.0
+
+    def __call__(self, texts: Iterable[str]) -> list[list[float]]:
+        start = time.perf_counter()
+        made = [vector(text) for text in texts]
+        self.texts += len(made)
+        self.seconds += time.perf_counter() - start
+        return made
 
 
 def vector(text: str) -> list[float]:
-    """A direction that is this text's own."""
+    """One of them."""
     whole = hashlib.shake_256(text.encode()).digest(DIMENSIONS)
     row = struct.unpack(f"{DIMENSIONS}b", whole)
     length = math.sqrt(sum(value * value for value in row))
     return [value / length for value in row]
 
 
-def packed(text: str) -> bytes:
-    """The same as little-endian float32."""
-    return struct.pack(f"<{DIMENSIONS}f", *vector(text))
-
-
-def write(library: Library, folder: Path, numbers: range) -> Iterator[int]:
-    """Write documents below a folder; the bytes of each."""
-    for number in numbers:
+def write(library: Library, folder: Path, documents: int) -> int:
+    """Write documents below a folder; how many bytes they have."""
+    size = 0
+    for number in range(documents):
         place = folder / path(number)
         place.parent.mkdir(parents=True, exist_ok=True)
-        yield place.write_bytes(document(library.sections(number)).encode())
+        size += place.write_bytes(document(library.sections(number)).encode())
+    return size
+
+
+def edit(folder: Path, documents: int, chunks: int, round_: int) -> int:
+    """Reword chunks of documents as they are below a folder, two a document where there are two; in how many."""
+    numbers = chosen(documents, chunks, round_)
+    for number in numbers:
+        place = folder / path(number)
+        sections = SECTION.split(place.read_text("utf-8"))
+        place.write_bytes(document(edited(number, sections, round_, min(PLACES, chunks))).encode())
+    return len(numbers)
+
+
+def gather(folder: Path, place: Path) -> int:
+    """Keep the sentences of a folder as a file for `Library`; how many there are."""
+    found = sentences(folder)
+    place.write_text(json.dumps(found), "utf-8")
+    return len(found)
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[3])
-    size = sum(write(Library(Path(sys.argv[1])), Path(sys.argv[2]), range(count)))
-    print(json.dumps({"documents": count, "bytes": size}))
+    what, first, second, *rest = sys.argv[1:]
+    if what == "sentences":
+        print(gather(Path(first), Path(second)))
+    else:
+        print(write(Library(Path(first)), Path(second), int(rest[0])))

@@ -22,6 +22,8 @@ from statistics import median
 
 import generated
 import numpy as np
+import ours_embedder
+import stepping
 
 from steadlith import clock, config
 from steadlith.assembly import Assembly
@@ -42,8 +44,6 @@ from steadlith_core.state.trie import document_key
 LOT = 250
 """Documents that are made, and put, at a time."""
 TERMS = Terms("bench", batch_size=64, probe_texts=0, local=True, price=None, limits=Limits())
-PLACES = 2
-"""Chunks of a document that an edit rewords."""
 LEXICAL = "lexical"
 
 
@@ -65,14 +65,8 @@ class Stopwatch:
         return {"wall": dict(self.wall), "cpu": dict(self.cpu)}
 
 
-def written() -> int:
-    """Bytes that this process gave to write calls so far: log, checkpoint and all."""
-    lines = Path("/proc/self/io").read_text().splitlines()
-    return int(dict(line.split(": ") for line in lines)["wchar"])
-
-
 def vectors(texts: Sequence[str]) -> list[bytes]:
-    """What `generated.packed` makes of each, by numpy."""
+    """What `generated.vector` makes of each, by numpy."""
     size = generated.DIMENSIONS
     drawn = b"".join(hashlib.shake_256(text.encode()).digest(size) for text in texts)
     rows = np.frombuffer(drawn, dtype=np.int8).reshape(len(texts), size).astype(np.float64)
@@ -132,7 +126,7 @@ def load(folder: str, sentences: str, count: str) -> dict[str, object]:
     shutil.rmtree(Path(folder, ".steadlith"), ignore_errors=True)
     library, assembly, watch = generated.Library(Path(sentences)), assembled(folder), Stopwatch()
     store = assembly.open_store(readonly=False)
-    rows, chunks, text, before = [], 0, 0, written()
+    rows, chunks, text, before = [], 0, 0, stepping.written()
     with watch.running("begin"):
         head = store.head()
         transaction = store.begin(head)
@@ -158,7 +152,7 @@ def load(folder: str, sentences: str, count: str) -> dict[str, object]:
         "text": text,
         "vectors": chunks * generated.DIMENSIONS * 4,
         "disk": on_disk(folder),
-        "written": written() - before,
+        "written": stepping.written() - before,
         **watch.told(),
     }
 
@@ -190,11 +184,10 @@ def edit(folder: str, sentences: str, count: str, chunks: str, rounds: str) -> d
     """Rounds of edits, each in other documents than the one before; what they make of the index stays."""
     library, assembly = generated.Library(Path(sentences)), assembled(folder)
     store = assembly.open_store(readonly=False)
-    step = max(1, PLACES * int(count) // int(chunks))
     found = []
     for _ in range(int(rounds)):
         round_ = store.head().generation
-        found.append(one_edit(assembly, store, library, range(round_ % step, int(count), step), round_))
+        found.append(one_edit(assembly, store, library, generated.chosen(int(count), int(chunks), round_), round_))
     store.close()
     return {
         "chunks": found[-1]["chunks"],
@@ -210,7 +203,8 @@ def one_edit(
 ) -> dict[str, float]:
     """Look up what is recorded, plan, and commit; apart."""
     documents = cut(
-        assembly, ((number, generated.edited(number, library.sections(number), round_, PLACES)) for number in numbers)
+        assembly,
+        ((number, generated.edited(number, library.sections(number), round_, generated.PLACES)) for number in numbers),
     )
     watch, reader = Stopwatch(), store.snapshot()
     with watch.running("look"):
@@ -222,13 +216,13 @@ def one_edit(
     made = vectors([planned.writes.inputs[key] for key in keys.values()])
     vector_rows = [VectorRow(*pair, vector) for pair, vector in zip(keys.items(), made, strict=True)]
     made_generation = generation(assembly, world.head, world.moved.after, planned.plan.target.chunks)
-    before = written()
+    before = stepping.written()
     with watch.running("store"):
         commit(watch, store, planned, vector_rows, made_generation)
     return {
         "chunks": len(vector_rows),
         "documents": len(planned.writes.versions),
-        "written": written() - before,
+        "written": stepping.written() - before,
         **watch.wall,
         "cpu": watch.cpu["store"],
     }
@@ -311,4 +305,5 @@ def on_disk(folder: str) -> int:
 
 
 if __name__ == "__main__":
+    ours_embedder.install()
     print(json.dumps({"load": load, "edit": edit, "verify": check}[sys.argv[1]](*sys.argv[2:]), indent=1))
