@@ -69,9 +69,9 @@ def render(data: Any) -> Iterable[str]:
         f"Documents generated out of {data['sentences']:,} sentences ({data['source']}): the largest are "
         f"{load['documents']:,} documents, which our default policy cuts into {load['occurrences']:,} chunks of "
         f"{load['text'] / load['occurrences']:,.0f} bytes, no two alike. Vectors of 384 dimensions, float32, are a "
-        "cheap function of the text, the same for all; wall and CPU are without the time that they took. *Written* are the "
-        "bytes of all write calls in process: log, checkpoint, cache and fingerprints. An apply of one document comes "
-        "before, so that start-up is not measured. *Embedded* counts eight probe texts of ours."
+        "cheap function of the text, the same for all; wall and CPU are without the time that they took. *Written* are "
+        "the bytes of all write calls in process: log, checkpoint, cache and fingerprints. An apply of one document "
+        "comes before, so that start-up is not measured. *Embedded* counts eight probe texts of ours."
     )
     yield from _store(data["store"])
     yield from _whole(data)
@@ -165,9 +165,9 @@ def _beside(parties: Any) -> Iterator[str]:
         f"LangChain is {versions}. `index()` wants a store that takes ids and deletes by them; `SQLiteVec` does "
         "neither, so it is subclassed to do just that, on a connection of pysqlite3, since this Python's own sqlite3 "
         'may not load extensions. `cleanup="full"` is the mode that leaves the index as the sources are. It is given '
-        "the sections as its documents, so that it cuts nothing. It reads and hashes everything each time, and so does the "
-        "peer. Ours has a lexical index and a cache of vectors besides, the peer a cache; LangChain has neither. Ours: "
-        f"medians of {parties[OURS.name]['rounds']}; the others: one run of each step."
+        "the sections as its documents, so that it cuts nothing. It reads and hashes everything each time, and so does "
+        "the peer. Ours has a lexical index and a cache of vectors besides, the peer a cache; LangChain has neither. "
+        f"Ours: medians of {parties[OURS.name]['rounds']}; the others: one run of each step."
     )
     rows = []
     names = {OURS.name: "ours", PEER.name: "peer", LANGCHAIN.name: "LangChain"}
