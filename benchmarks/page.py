@@ -12,6 +12,7 @@ from typing import NamedTuple
 from contenders import OURS, PEER_VERSION
 from results import Results
 from sections import (
+    applying,
     cold,
     floor,
     judged,
@@ -51,6 +52,7 @@ SECTIONS = {
     "spine": Section("Plan, apply, search", spine),
     "planning": Section("Plans over 2,000 documents", planning),
     "million": Section("A million documents", million),
+    "applying": Section("Apply and the store", applying),
     "offline": Section("Proofs, differences, manifests", offline),
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".bench"
 PEER_ENVIRONMENT = CACHE / "peer"
+LANGCHAIN_ENVIRONMENT = CACHE / "langchain"
 WORK = CACHE / f"work-{os.getpid()}"
 """Of this process: two runs at a time are in nobody's way, though both measure less."""
 
