@@ -212,11 +212,10 @@ class Index:
         Raises as `compactable` does, `LockHeld`, and `StoreCorrupt` for an index that is not as it was committed.
         """
         from steadlith import compacting
-        from steadlith.hands import holder
 
         erased = compacting.document_ids(tuple(erase), self.config.sources)
         with ExitStack() as stack:
-            lock = self._assembly.lock(timeout=lock_timeout, holder=holder())
+            lock = self._assembly.lock(timeout=lock_timeout, holder="steadlith compact")
             stack.callback(lock.release)
             lock.acquire()
             store = self._open(stack, readonly=False)

@@ -77,8 +77,7 @@ def sound(vectors: Sequence[Vector], dimensions: int) -> list[bool]:
     if not vectors or not dimensions:
         return [False] * len(vectors)
     rows = matrix(vectors, dimensions)
-    good: NDArray[np.bool_] = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
-    return [bool(each) for each in good]
+    return [bool(each) for each in np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
 
 
 def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:

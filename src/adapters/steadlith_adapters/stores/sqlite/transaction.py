@@ -91,7 +91,7 @@ class SqliteTransaction:
         """See `Transaction.put_entries`."""
         with self._writing() as session:
             for batch in _batches(rows):
-                texts: dict[bytes, str] = dict(session.lookup(_FIND_TEXTS, [row.text_hash for row in batch]))
+                texts: dict[bytes, int] = dict(session.lookup(_FIND_TEXTS, [row.text_hash for row in batch]))
                 for row in batch:
                     if row.text_hash not in texts:
                         message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
