@@ -46,7 +46,8 @@ def to_int8(rows: NDArray[np.float32]) -> NDArray[np.int8]:
     whole = np.floor(size)
     # Compared, not added: 0.5 added to the number below 0.5 would round up to 1.
     whole += size - whole >= 0.5
-    return np.copysign(whole, levels).astype(np.int8)
+    codes: NDArray[np.int8] = np.copysign(whole, levels).astype(np.int8)
+    return codes
 
 
 def from_int8(codes: NDArray[np.int8]) -> NDArray[np.float32]:
