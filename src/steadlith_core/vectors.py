@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Vector: TypeAlias = bytes
 WIDTH = 4
+ROUNDED = 2**-23
+"""How far from 1 rounding to float32 may move a length: each number is off by 2^-24 of itself at most."""
 
 
 def pack(values: Iterable[float]) -> Vector:
@@ -48,7 +50,10 @@ def matrix(vectors: Sequence[Vector], dimensions: int) -> NDArray[np.float32]:
 
 
 def unit(vector: Vector) -> Vector:
-    """The same direction at length 1, computed in float64; `ValueError` for a zero or non-finite vector."""
+    """The same direction at length 1, computed in float64; `ValueError` for a zero or non-finite vector.
+
+    One that has length 1 as far as its numbers can tell stays as it is: what was made so is not rounded again.
+    """
     import numpy as np
 
     row = unpack(vector).astype(np.float64)
@@ -56,7 +61,7 @@ def unit(vector: Vector) -> Vector:
     if not np.isfinite(length) or length == 0.0:
         message = "a zero or non-finite vector has no direction"
         raise ValueError(message)
-    return (row / length).astype("<f4").tobytes()
+    return vector if abs(length - 1.0) <= ROUNDED else (row / length).astype("<f4").tobytes()
 
 
 def cosines(vectors: Sequence[Vector], query: Vector) -> list[float]:
