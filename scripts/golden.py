@@ -17,6 +17,7 @@ from steadlith_core.chunking.structural import POLICY_ID, StructuralChunker
 from steadlith_core.digest import Digest, hash_fields, hasher
 from steadlith_core.errors import DocumentError
 from steadlith_core.records import IDENTITY_SCHEMA, DocumentId, Format, Recipe, Space
+from steadlith_core.retrieval.quantization import BINARY, INT8, codes, problem
 from steadlith_core.rows import TrieRow
 from steadlith_core.state import identity, proofbytes
 from steadlith_core.state import recipe as recipes
@@ -529,6 +530,32 @@ def refused_cachefiles(entries: list[tuple[Digest, bytes]]) -> dict[str, str]:
     }
 
 
+def quantized() -> dict[str, Any]:
+    """Codes of vectors; float32 as 4 bytes a component, least significant first."""
+    rows: dict[str, list[float]] = {
+        "3, 4": [3, 4],
+        "every sign": [0, -1, 1, -1, 1, 1, 1, 0],
+        "zeros": [0.0, -0.0] * 4,
+        "one axis": [0, 0, -2, 0, 0, 0, 0, 0],
+        "equal parts": [0.5] * 16,
+        # 127 x component / length is 63.5 at both ends, halfway between two levels
+        "halves": [127, 0, 0, -127, 127, -127, 0, 0],
+        "smallest": [1e-45, -1e-45, 0, 0, 0, 0, 0, 0],
+        "greatest": [3e38, -3e38, 3e38, 0, 0, 0, 0, 0],
+        "24 components": [(number * 37 % 101) - 50 for number in range(24)],
+        "seven components": [1, -2, 3, -4, 5, -6, 7],
+    }
+    found = {}
+    for name, row in rows.items():
+        packed = vectors32.pack(row)
+        found[name] = {
+            "float32": packed.hex(),
+            "int8": codes(INT8, [packed], len(row))[0].hex(),
+            "binary": None if problem(BINARY, len(row)) else codes(BINARY, [packed], len(row))[0].hex(),
+        }
+    return found
+
+
 def vectors() -> dict[str, Callable[[], Any]]:
     """Every file of vectors by name."""
     identities = {
@@ -548,6 +575,7 @@ def vectors() -> dict[str, Callable[[], Any]]:
         "proofs": proofs,
         "manifests": manifests,
         "cachefiles": cachefiles,
+        "quantization": quantized,
     }
 
 

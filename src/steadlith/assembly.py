@@ -14,9 +14,11 @@ from steadlith import clock, wiring
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.errors import ConfigError
 from steadlith_core.planning import pathrules
 from steadlith_core.planning.wanted import Cutter
 from steadlith_core.records import Recipe, Space
+from steadlith_core.retrieval import quantization
 from steadlith_core.state import identity
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.text.canonical import NORMALIZER_ID
@@ -72,7 +74,7 @@ class Assembly:
             content_hash=pathrules.content_hash(kept, rules),
             template_id=TEMPLATES[self.config.embedding.template].id,
             lexical_id=LEXICAL_ID,
-            spaces=(Space(who.model_id, identity.params_hash(who.document_params), who.dimensions),),
+            spaces=(self._space(who),),
         )
         return Cutter(
             recipe,
@@ -83,6 +85,13 @@ class Assembly:
             max_input_tokens=who.max_tokens,
             max_input_bytes=who.max_bytes,
         )
+
+    def _space(self, who: EmbedderIdentity) -> Space:
+        kept_as = self.config.embedding.quantization
+        found = quantization.problem(kept_as, who.dimensions)
+        if found:
+            raise ConfigError(f"embedding.quantization = {kept_as!r}: {found} ({who.model_id})")
+        return Space(who.model_id, identity.params_hash(who.document_params), who.dimensions, kept_as)
 
     @cached_property
     def config_digest(self) -> Digest:

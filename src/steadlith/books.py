@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from steadlith import drift, remembering
 from steadlith.absent import AbsentIndex
-from steadlith_core.errors import StoreCorrupt
+from steadlith_core.errors import ConfigError, StoreCorrupt
 from steadlith_core.planning.plan import Drift, Repair
 from steadlith_core.records import DriftKind
 
@@ -58,6 +58,7 @@ def opened(assembly: Assembly, open_store: Callable[[], Store], *, stat_cache: b
         stack.callback(cache.close)
         try:
             store = open_store()
+            _refuse_unkept(assembly, store.capabilities)
             index = store.snapshot()
         except StoreCorrupt as error:
             yield Books(AbsentIndex(), cache, None, False, (_lost(error),), {})
@@ -80,6 +81,14 @@ def of_manifest(path: Path) -> Books:
 def is_rebuilt(found: tuple[Drift, ...]) -> bool:
     """Whether a plan with this drift builds the index anew in the place of a damaged one."""
     return any(each.repair is Repair.REBUILD for each in found)
+
+
+def _refuse_unkept(assembly: Assembly, capabilities: Capabilities) -> None:
+    """Refuse what the store would refuse at the commit, before anything is paid for."""
+    wanted, offered = assembly.cutter.space.quantization, sorted(capabilities.quantization)
+    if wanted not in offered:
+        store = assembly.config.store.type
+        raise ConfigError(f"embedding.quantization = {wanted!r}: store {store!r} keeps {', '.join(offered)} vectors")
 
 
 def _lost(error: StoreCorrupt) -> Drift:

@@ -20,6 +20,7 @@ from steadlith_core.planning import moves
 from steadlith_core.planning.cost import Price
 from steadlith_core.planning.guards import Limits, Unreadable
 from steadlith_core.planning.pathrules import RESERVED, PathRule
+from steadlith_core.retrieval.quantization import FLOAT32, QUANTIZATIONS
 from steadlith_core.state.template import TEMPLATES
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ class SourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConfig:
-    """The embedder, what it is given, how it is called, what it costs, and what counts its tokens exactly."""
+    """The embedder, what it is given, how it is called, what it costs, what counts its tokens exactly, and how its
+    vectors are kept.
+    """
 
     embedder: Adapter
     template: str = "plain"
@@ -79,6 +82,7 @@ class EmbeddingConfig:
     strict_audit: bool = False
     price: Price | None = None
     tokenizer: Adapter | None = None
+    quantization: str = FLOAT32
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +245,7 @@ def _embedding(table: Table) -> EmbeddingConfig:
         strict_audit=table.pop("audit", one_of(*AUDITS), AUDITS[0]) == "strict",
         price=_price(table),
         tokenizer=_tokenizer(table),
+        quantization=table.pop("quantization", one_of(*QUANTIZATIONS), FLOAT32),
         embedder=_adapter(table, "embedder", None),
     )
 

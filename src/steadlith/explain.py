@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from steadlith import paid
 from steadlith.border import adapter
 from steadlith_core.errors import UsageError
 from steadlith_core.planning.explain import explain
@@ -65,7 +66,7 @@ def _explanation(books: Books, world: World, change: DocumentChange) -> Explanat
         texts = books.index.texts(sorted({chunk.text_hash for chunk in chunks}))
         space = world.recipe.spaces[0]
         in_cache = books.cache.contains(keys, space.dimensions) if books.cache else frozenset()
-        in_index = books.index.held(space, keys)
+        in_index = paid.held(books.index, space, keys)
     recorded = [(chunk, texts.get(chunk.text_hash, "")) for chunk in chunks]
     return explain(change, recorded, wanted, in_cache, in_index, _metadata(world, before, wanted))
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, remembering
+from steadlith import caching, clock, paid, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
@@ -189,7 +189,7 @@ class Hands:
         missing = [key for key in effect.keys if key not in found]
         if missing and not is_rebuilt(self.plan.drift):
             with closing(self.store.snapshot()) as reader:
-                found |= reader.vectors(space, missing)
+                found |= paid.vectors(reader, space, missing)
         return fx.Resolved(found)
 
     def _probe(self, effect: fx.Probe) -> fx.Outcome:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from steadlith import drift
+from steadlith import drift, paid
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
 from steadlith.keeping import as_recorded
@@ -209,7 +209,7 @@ class _Glance:
         with adapter("reading the index"):
             entries = self.books.index.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
             cached = self.books.cache.contains(keys, space.dimensions) if self.books.cache else frozenset()
-            available = cached | self.books.index.held(space, [key for key in keys if key not in cached])
+            available = cached | paid.held(self.books.index, space, [key for key in keys if key not in cached])
         vanished = frozenset(survey.gone)
         world = World(
             head=self.books.index.head,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from steadlith.assembly import Assembly
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Reader
-    from steadlith_core.records import DocumentId, Span
+    from steadlith_core.records import DocumentId, Space, Span
     from steadlith_core.rows import OccurrenceHit
 
 MAX_LIMIT = 200
@@ -74,8 +74,8 @@ def search(assembly: Assembly, reader: Reader, query: str, *, limit: int, parent
     space = head.recipe.spaces[0]
     if space != assembly.cutter.space:
         raise ConfigError(
-            f"the index was embedded by {space.model_id} ({space.dimensions} dimensions), the configuration names "
-            f"{assembly.cutter.space.model_id} ({assembly.cutter.space.dimensions}); plan and apply the change first"
+            f"the index was embedded by {_named(space)}, the configuration names {_named(assembly.cutter.space)}; plan "
+            "and apply the change first"
         )
     candidates = max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT)
     with adapter("embedding the query"):
@@ -116,6 +116,10 @@ def _parents(reader: Reader, rows: Sequence[OccurrenceHit]) -> Mapping[int, str]
     above = {row.occurrence: documents[row.id][row.parent].text_hash for row in parts}
     texts = reader.texts(sorted(set(above.values())))
     return {occurrence: texts[text_hash] for occurrence, text_hash in above.items()}
+
+
+def _named(space: Space) -> str:
+    return f"{space.model_id} ({space.dimensions} dimensions, {space.quantization})"
 
 
 def _readable(query: str) -> str:

@@ -211,7 +211,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """One embedding space: which model made the vectors, how, and how they are kept."""
+    """One embedding space: which model made the vectors, how, and how they are kept (`retrieval.quantization`)."""
 
     model_id: str
     params_hash: Digest
@@ -222,6 +222,11 @@ class Space:
         if not 1 <= self.dimensions <= 8192:
             message = f"an embedding space has 1 to 8192 dimensions, got {self.dimensions}"
             raise ValueError(message)
+
+    @property
+    def vectors_of(self) -> tuple[str, Digest, int]:
+        """Whose vectors these are: spaces that differ in quantization alone keep the same ones."""
+        return (self.model_id, self.params_hash, self.dimensions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Vectors as bytes: little-endian float32, the one form that caches and stores exchange.
 
 1. A vector is `bytes` of 4 x dimensions; numpy stays inside this file's functions (it loads when first needed).
-2. A judged vector is finite and not zero; a stored one has unit length.
+2. Packing and unpacking keep every bit: signed zeros, infinities, quiet NaNs and subnormal numbers too.
+3. A judged vector is finite and not zero; a stored one has unit length.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Vector: TypeAlias = bytes
 WIDTH = 4
+ROUNDED = 2**-23
+"""How far from 1 rounding to float32 may move a length: each number is off by 2^-24 of itself at most."""
 
 
 def pack(values: Iterable[float]) -> Vector:
@@ -29,6 +32,16 @@ def pack(values: Iterable[float]) -> Vector:
     return row.tobytes()
 
 
+def unpack(vector: Vector) -> NDArray[np.float32]:
+    """The numbers of a vector, float32 (dimensions,); `ValueError` for bytes that are no whole number of them."""
+    import numpy as np
+
+    if len(vector) % WIDTH:
+        message = f"{len(vector)} bytes are no whole number of {WIDTH}-byte floats"
+        raise ValueError(message)
+    return np.frombuffer(vector, dtype="<f4")
+
+
 def matrix(vectors: Sequence[Vector], dimensions: int) -> NDArray[np.float32]:
     """Stack `vectors` as a float32 array of shape (len(vectors), dimensions), without a Python loop over numbers."""
     import numpy as np
@@ -37,15 +50,18 @@ def matrix(vectors: Sequence[Vector], dimensions: int) -> NDArray[np.float32]:
 
 
 def unit(vector: Vector) -> Vector:
-    """The same direction at length 1, computed in float64; `ValueError` for a zero or non-finite vector."""
+    """The same direction at length 1, computed in float64; `ValueError` for a zero or non-finite vector.
+
+    One that has length 1 as far as its numbers can tell stays as it is: what was made so is not rounded again.
+    """
     import numpy as np
 
-    row = np.frombuffer(vector, dtype="<f4").astype(np.float64)
+    row = unpack(vector).astype(np.float64)
     length = float(np.sqrt(np.dot(row, row)))
     if not np.isfinite(length) or length == 0.0:
         message = "a zero or non-finite vector has no direction"
         raise ValueError(message)
-    return (row / length).astype("<f4").tobytes()
+    return vector if abs(length - 1.0) <= ROUNDED else (row / length).astype("<f4").tobytes()
 
 
 def cosines(vectors: Sequence[Vector], query: Vector) -> list[float]:
@@ -54,7 +70,7 @@ def cosines(vectors: Sequence[Vector], query: Vector) -> list[float]:
 
     if not vectors:
         return []
-    right = np.frombuffer(query, dtype="<f4").astype(np.float64)
+    right = unpack(query).astype(np.float64)
     left = matrix(vectors, len(right)).astype(np.float64)
     return [float(value) for value in np.einsum("ij,j->i", left, right)]
 
@@ -77,7 +93,8 @@ def sound(vectors: Sequence[Vector], dimensions: int) -> list[bool]:
     if not vectors or not dimensions:
         return [False] * len(vectors)
     rows = matrix(vectors, dimensions)
-    return [bool(each) for each in np.isfinite(rows).all(axis=1) & rows.any(axis=1)]
+    good: NDArray[np.bool_] = np.logical_and(np.isfinite(rows).all(axis=1), rows.any(axis=1))
+    return [bool(each) for each in good]
 
 
 def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:
@@ -86,7 +103,7 @@ def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:
 
     if len(vector) != WIDTH * dimensions:
         return (f"has {len(vector) / WIDTH:g} dimensions, not {dimensions}",)
-    row = np.frombuffer(vector, dtype="<f4")
+    row = unpack(vector)
     if not np.isfinite(row).all():
         return ("holds a value that is not finite (NaN or infinity)",)
     if not row.any():

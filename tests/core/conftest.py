@@ -20,8 +20,8 @@ from steadlith_core.state.tree import document_root
 from steadlith_core.state.trie import document_key, trie_root
 
 
-def space(model="model/1", dimensions=4):
-    return Space(model, hash_fields("params", model), dimensions)
+def space(model="model/1", dimensions=4, quantization="float32"):
+    return Space(model, hash_fields("params", model), dimensions, quantization)
 
 
 def recipe(**changes):

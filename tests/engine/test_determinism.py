@@ -123,6 +123,7 @@ RELEASED = {
     "identities.json": "0919c501167912e4cd15093e92ee9549",
     "manifests.json": "08788f855ca0d94c502ba95cb3f9571b",
     "proofs.json": "ecd25ff3a21ab400c01d9831901f5667",
+    "quantization.json": "5b76f270f979c8b4a35d5ea9852e034b",
     "state.json": "0d7d33de05a7f8740f2656bdf97e089c",
     "texts.json": "0c1903e3a7c58df6e8d77c7e24c5af7a",
     "tokens.json": "becc79a770379678b039249a6fb5ec34",

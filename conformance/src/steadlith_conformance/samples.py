@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith_core import vectors
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.ports import Reader, Store, Transaction
     from steadlith_core.records import Head
-    from steadlith_core.rows import TrieNode
+    from steadlith_core.rows import ArmHit, TrieNode
     from steadlith_core.state.moving import Moved
     from steadlith_core.vectors import Vector
 
@@ -86,9 +86,9 @@ def pieces(*texts: str) -> list[Piece]:
     return [Piece(text) for text in texts]
 
 
-def space(dimensions: int = 8, model_id: str = "sample-model/1") -> Space:
+def space(dimensions: int = 8, model_id: str = "sample-model/1", quantization: str = "float32") -> Space:
     """An embedding space."""
-    return Space(model_id, hash_fields("sample-params", dimensions), dimensions)
+    return Space(model_id, hash_fields("sample-params", dimensions), dimensions, quantization)
 
 
 SPACE = space()
@@ -226,6 +226,23 @@ def write(store: Store, changes: Changes, *, spaces: Sequence[Space] = (SPACE,))
         transaction = store.begin(reader.head)
         given = stage(transaction, reader, changes, spaces)
     return transaction.commit(given)
+
+
+def write_vectors(store: Store, given: Mapping[str, Vector], *spaces: Space, path: str = "a.md") -> Head:
+    """Commit one document whose chunks, one a text, have exactly these vectors in each of the spaces."""
+    parts = [Piece(text) for text in given]
+    transaction = store.begin(store.head())
+    transaction.put_texts(map(text_row, parts))
+    transaction.put_entries(map(entry_row, parts))
+    for each in spaces:
+        transaction.put_vectors(each, [replace(vector_row(part, each), vector=given[part.text]) for part in parts])
+    transaction.put_document(version(doc(path), parts))
+    return transaction.commit(follow(transaction, store.snapshot(), versions({doc(path): parts}), spaces))
+
+
+def texts_of(reader: Reader, hits: Iterable[ArmHit]) -> list[str]:
+    """The texts of an arm's hits, in their order."""
+    return [reader.occurrences([hit.entry], 1)[0].text for hit in hits]
 
 
 def mend(store: Store, changes: Changes, *, spaces: Sequence[Space] = (SPACE,)) -> Head:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from steadlith_core.planning.cost import cost
 from steadlith_core.planning.guards import Limits, judge
 from steadlith_core.planning.matching import match
-from steadlith_core.planning.outcome import losses, origin, target
+from steadlith_core.planning.outcome import losses, models, origin, target
 from steadlith_core.planning.plan import Base, DocumentChange, Fate, Plan
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Step, Update
 from steadlith_core.planning.writes import writes
@@ -240,12 +240,14 @@ def _reembed_reason(
     if not chunk.entry.embed:
         return None
     was = world.head.recipe
-    if was is None or was.spaces != world.recipe.spaces:
+    if was is None or models(was) != models(world.recipe):
         return Reason.MODEL
     if was.template_id != world.recipe.template_id:
         return Reason.TEMPLATE
     if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
         return Reason.CONTEXT
+    if was.spaces != world.recipe.spaces:
+        return Reason.QUANTIZATION
     needed = id in world.mended or recorded.entry_hash != chunk.entry.entry_hash
     lost = needed and recorded.chunk_hash == chunk.chunk_hash and chunk.vector_key not in world.available
     return Reason.DRIFT if lost else None

@@ -14,9 +14,10 @@ from steadlith_core.planning.plan import Target
 from steadlith_core.state.roots import corpus_root, sources_root, state_root
 
 if TYPE_CHECKING:
+    from steadlith_core.digest import Digest
     from steadlith_core.planning.matching import Matching
     from steadlith_core.planning.world import World
-    from steadlith_core.records import DocumentId
+    from steadlith_core.records import DocumentId, Recipe
 
 
 def target(world: World) -> Target:
@@ -44,11 +45,16 @@ def origin(world: World, id: DocumentId, matching: Matching) -> DocumentId | Non
     return most
 
 
+def models(recipe: Recipe) -> tuple[tuple[str, Digest, int], ...]:
+    """Whose vectors a recipe's spaces keep, however they keep them."""
+    return tuple(space.vectors_of for space in recipe.spaces)
+
+
 def losses(world: World, matching: Matching) -> Losses:
     """What the guards judge."""
     was = world.head.recipe
     changed = None
-    if was is not None and world.documents and was.spaces != world.recipe.spaces:
+    if was is not None and world.documents and models(was) != models(world.recipe):
         old, new = was.spaces[0], world.recipe.spaces[0]
         changed = (
             f"the embedding model changes from {old.model_id} ({old.dimensions} dimensions) to {new.model_id} "

@@ -32,6 +32,7 @@ class Reason(StrEnum):
     HEADINGS = "headings"
     SOURCE_BYTES = "source_bytes"
     MODEL = "model"
+    QUANTIZATION = "quantization"
     TEMPLATE = "template"
     CONTEXT = "context"
     PARENT = "parent"

@@ -31,9 +31,9 @@ class Capabilities:
     cas: str  # "transactional"
     isolation: str  # "snapshot"
     durability: str  # "fsync" | "process"
-    dense: frozenset[str]  # {"exact"}
+    dense: frozenset[str]  # "exact", always; besides "rescored", if quantized spaces are searched by their codes
     lexical: str  # "bm25" | "none"
-    quantization: frozenset[str]  # {"float32"}
+    quantization: frozenset[str]  # of retrieval.quantization.QUANTIZATIONS; "float32", always
     time_travel: str  # "manifest": documents and chunks at any kept generation, arms at the head only
     max_limit: int  # most hits an arm returns
 
@@ -98,11 +98,18 @@ class Reader(Recorded, Protocol):
     """One generation, frozen: nothing that commits later is seen. Close it soon; readers hold back compaction."""
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
-        """The space's unit vectors by vector key, checked against their checksums; damaged ones are left out."""
+        """The space's unit vectors by vector key, checked against their checksums; damaged ones are left out.
+
+        They are the full ones, as they were put, in a quantized space too.
+        """
         ...
 
     def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
-        """Live entries by cosine with the unit `query`, best first, ties by entry; exact. 1 <= limit <= max_limit.
+        """Live entries by cosine with the unit `query`, best first, ties by entry. 1 <= limit <= max_limit.
+
+        Exact in a float32 space, and everywhere in a store that is not "rescored". Otherwise a quantized space answers
+        with the best by their full vectors among candidates taken by their codes: scores are exact, an entry may be
+        missed, and nothing but the live entries' vectors and the query decides which.
 
         Raises `UsageError` for a limit out of range or a query of other dimensions, `GenerationGone` off the head.
         """

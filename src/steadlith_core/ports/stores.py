@@ -29,10 +29,10 @@ class Transaction(Protocol):
         """Add entries by hash; their texts are there already."""
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
-        """Add or replace one unit vector per entry, put before.
+        """Add or replace one unit vector per entry, put before; the full one, also of a quantized space.
 
-        Raises `AdapterError` on wrong dimensions, non-finite numbers or another length than 1, and for an entry that is
-        not to be embedded.
+        Raises `AdapterError` for a space that the store cannot keep, on wrong dimensions, non-finite numbers or another
+        length than 1, and for an entry that is not to be embedded.
         """
 
     def put_document(self, version: DocumentVersion) -> None:

@@ -169,6 +169,47 @@ def test_another_model_reembeds_everything_and_trips_its_guard(build):
     assert planned.base.state_root != planned.target.state_root
 
 
+def quantized(build, before, after, *, held, **changes):
+    """The plan of the same sources with vectors kept as int8, where `held` says which texts' vectors are there."""
+    other = build.recipe(spaces=(build.space(quantization="int8"),), **changes)
+    document = build.wanted("a", after, other)
+    world = build.world([build.wanted("a", before)], [document], now=other)
+    keys = [chunk.vector_key for chunk in document.chunks if chunk.text.text in held]
+    return make_plan(replace(world, available=frozenset(keys)), build.terms()).plan
+
+
+def test_another_quantization_embeds_nothing_and_trips_no_guard(build):
+    planned = quantized(build, "ab", "ab", held="ab")
+    (change,) = planned.changes
+    assert [(type(step), step.reason, step.paid) for step in change.steps] == [
+        (Reembed, Reason.QUANTIZATION, False),
+        (Reembed, Reason.QUANTIZATION, False),
+    ]
+    assert (planned.cost.embeddings, planned.cost.cached, planned.tripped) == (0, 2, ())
+    assert planned.recipe_changed
+    assert planned.base.corpus_root == planned.target.corpus_root
+    assert planned.base.state_root != planned.target.state_root
+
+
+def test_another_quantization_pays_for_what_nobody_has(build):
+    planned = quantized(build, "ab", "abc", held="b")
+    assert [(type(step), step.reason, step.paid) for step in planned.changes[0].steps] == [
+        (Reembed, Reason.QUANTIZATION, True),
+        (Reembed, Reason.QUANTIZATION, False),
+        (Add, Reason.NEW_TEXT, True),
+    ]
+    assert planned.tripped == ()
+
+
+def test_another_model_or_template_is_named_before_another_quantization(build):
+    changed = build.recipe(spaces=(build.space("model/2", quantization="binary"),))
+    planned = build.plan([build.wanted("a", "ab")], [build.wanted("a", "ab", changed)], now=changed)
+    assert {step.reason for step in planned.changes[0].steps} == {Reason.MODEL}
+    assert [tripped.guard for tripped in planned.tripped] == ["model_changed"]
+    planned = quantized(build, "ab", "ab", held="", template_id="breadcrumb/0")
+    assert {step.reason for step in planned.changes[0].steps} == {Reason.TEMPLATE}
+
+
 def test_another_chunker_rekeys_equal_texts_for_free(build):
     other = build.recipe(chunker_params_hash=hash_fields("params", "q"))
     world = build.world([build.wanted("a", "ab")], [build.wanted("a", "aX", other)], now=other)

@@ -52,6 +52,7 @@ def test_a_plan_of_any_world_is_valid(build, checked, data):
             [
                 how,
                 build.recipe(spaces=(build.space("model/2", 8),)),
+                build.recipe(spaces=(build.space(quantization="int8"),)),
                 build.recipe(chunker_params_hash=hash_fields("params", "q")),
                 build.recipe(normalizer_id="text/2"),
             ]

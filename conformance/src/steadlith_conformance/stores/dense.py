@@ -16,33 +16,21 @@ from steadlith_conformance.samples import (
     pieces,
     space,
     text_row,
+    texts_of,
     vector,
     vector_row,
-    version,
-    versions,
     write,
+    write_vectors,
 )
 from steadlith_core import vectors
 from steadlith_core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from steadlith_conformance.stores.opening import MakeStore
-    from steadlith_core.ports import Reader, Store
-    from steadlith_core.records import Head, Space
+    from steadlith_core.ports import Reader
     from steadlith_core.vectors import Vector
-
-
-def _write_vectors(store: Store, given: Mapping[str, Vector], where: Space = SPACE, path: str = "a.md") -> Head:
-    """One document whose chunks have exactly these vectors."""
-    parts = [Piece(text) for text in given]
-    transaction = store.begin(store.head())
-    transaction.put_texts(map(text_row, parts))
-    transaction.put_entries(map(entry_row, parts))
-    transaction.put_vectors(where, [replace(vector_row(part, where), vector=given[part.text]) for part in parts])
-    transaction.put_document(version(doc(path), parts))
-    return transaction.commit(follow(transaction, store.snapshot(), versions({doc(path): parts}), (where,)))
 
 
 def _oracle(reader: Reader, given: Mapping[str, Vector], query: Vector, limit: int) -> list[tuple[int, float]]:
@@ -57,10 +45,6 @@ def _oracle(reader: Reader, given: Mapping[str, Vector], query: Vector, limit: i
     return sorted(scores.items(), key=lambda item: (-round(item[1], 9), item[0]))[:limit]
 
 
-def _texts(reader: Reader, entries: Sequence[int]) -> list[str]:
-    return [reader.occurrences([entry], 100)[0].text for entry in entries]
-
-
 class DenseRules:
     """Rules 38, 39, 42, 45 and 46 of the storage specification."""
 
@@ -68,7 +52,7 @@ class DenseRules:
     def test_the_best_are_those_of_a_full_comparison(self, make_store: MakeStore, dimensions: int) -> None:
         store, where = make_store(), space(dimensions)
         given = {f"text {number}": vector(f"v{number}", dimensions) for number in range(120)}
-        _write_vectors(store, given, where)
+        write_vectors(store, given, where)
         reader = store.snapshot()
         for label in ("q1", "q2", "v7"):
             query = vector(label, dimensions)
@@ -81,7 +65,7 @@ class DenseRules:
     def test_ties_are_ordered_by_entry_and_cut_there(self, make_store: MakeStore) -> None:
         store = make_store()
         given = {f"text {number}": vector("near" if number % 3 else "far") for number in range(300)}
-        _write_vectors(store, given)
+        write_vectors(store, given, SPACE)
         reader = store.snapshot()
         everything = reader.dense(SPACE, vector("near"), 300)
         assert len(everything) == 300
@@ -118,7 +102,7 @@ class DenseRules:
         transaction.put_vectors(other, [moved])
         transaction.commit(follow(transaction, store.snapshot(), {}, (SPACE, other)))
         reader = store.snapshot()
-        assert _texts(reader, [reader.dense(SPACE, vector("one"), 1)[0].entry]) == ["one"]
+        assert texts_of(reader, reader.dense(SPACE, vector("one"), 1)) == ["one"]
         assert reader.dense(SPACE, vector("one"), 1)[0].score == pytest.approx(1, abs=1e-6)
         assert reader.dense(other, vector("elsewhere"), 1)[0].score == pytest.approx(1, abs=1e-6)
         assert reader.dense(SPACE, vector("elsewhere"), 1)[0].score < 0.999
@@ -129,13 +113,13 @@ class DenseRules:
 
     def test_results_do_not_depend_on_insertion_order(self, make_store: MakeStore) -> None:
         given = {f"text {number}": vector(f"v{number}") for number in range(60)}
-        _write_vectors(make_store("forward"), given)
-        _write_vectors(make_store("backward"), dict(reversed(given.items())))
+        write_vectors(make_store("forward"), given, SPACE)
+        write_vectors(make_store("backward"), dict(reversed(given.items())), SPACE)
         found = []
         for name in ("forward", "backward"):
             reader = make_store(name).snapshot()
             hits = reader.dense(SPACE, vector("q"), 20)
-            found.append((_texts(reader, [hit.entry for hit in hits]), [hit.score for hit in hits]))
+            found.append((texts_of(reader, hits), [hit.score for hit in hits]))
         assert found[0] == found[1]
 
     def test_cosines_are_those_of_the_arm(self, make_store: MakeStore) -> None:
@@ -150,10 +134,10 @@ class DenseRules:
     def test_a_dead_entry_is_never_a_hit_however_near(self, make_store: MakeStore) -> None:
         store = make_store()
         near = {f"near {number}": vector("q") for number in range(40)}
-        _write_vectors(store, near | {"far": vector("other")})
+        write_vectors(store, near | {"far": vector("other")}, SPACE)
         write(store, {doc("a.md"): pieces("far")})
         reader = store.snapshot()
-        assert _texts(reader, [hit.entry for hit in reader.dense(SPACE, vector("q"), 3)]) == ["far"]
+        assert texts_of(reader, reader.dense(SPACE, vector("q"), 3)) == ["far"]
 
     def test_entries_put_without_an_occurrence_are_not_found(self, make_store: MakeStore) -> None:
         store = make_store()

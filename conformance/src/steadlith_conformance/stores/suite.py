@@ -20,6 +20,7 @@ from steadlith_conformance.stores.lifecycle import LifecycleRules
 from steadlith_conformance.stores.machine import MachineRules
 from steadlith_conformance.stores.mends import MendRules
 from steadlith_conformance.stores.parents import ParentRules
+from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
@@ -35,6 +36,7 @@ class StoreSuite(
     TombstoneRules,
     HistoryRules,
     DenseRules,
+    QuantizedRules,
     LexicalRules,
     ParentRules,
     TrieRules,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from steadlith_core import vectors
 from steadlith_core.chunking import topology
 from steadlith_core.errors import AdapterError, UsageError
+from steadlith_core.retrieval import quantization
 from steadlith_core.state.moving import EMPTY
 from steadlith_core.state.roots import corpus_root
 
@@ -43,9 +44,13 @@ def check_query(space: Space, query: Vector) -> None:
 
 
 def check_space(space: Space, offered: frozenset[str]) -> None:
-    """Refuse a space that this store cannot keep."""
+    """Refuse a space that this store, or anybody, cannot keep."""
     if space.quantization not in offered:
         message = f"this store keeps {', '.join(sorted(offered))} vectors, not {space.quantization!r}"
+        raise AdapterError(message)
+    found = quantization.problem(space.quantization, space.dimensions)
+    if found:
+        message = f"{found} (space of {space.model_id!r})"
         raise AdapterError(message)
 
 

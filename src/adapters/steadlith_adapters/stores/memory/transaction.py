@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vector
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.records import Head
+from steadlith_core.retrieval.quantization import QUANTIZATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from steadlith_core.records import DocumentId, Generation, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
-QUANTIZATION = frozenset({"float32"})
+QUANTIZATION = frozenset(QUANTIZATIONS)
+"""All of them: only full vectors are kept, and whatever the form, the answers are those of the full vectors."""
 
 
 class MemoryTransaction:

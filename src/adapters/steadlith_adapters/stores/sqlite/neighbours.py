@@ -1,0 +1,121 @@
+"""The nearest vectors of a space: candidates from its vec0 table, scored by their full vectors.
+
+1. The score is the exact cosine in float64, and the order is (cosine, entry).
+2. vec0 computes in float32 and breaks ties as it likes. Of full vectors, candidates are taken with a margin that covers
+   its error; of codes, all that are as near as the last one asked for: so what is found does not depend on where rows
+   stand in the table.
+3. What vec0 cannot answer (more than MAX_K, or more ties than that) and what is small is compared one by one.
+"""
+
+from __future__ import annotations
+
+from heapq import nlargest
+from itertools import islice
+from math import inf
+from typing import TYPE_CHECKING
+
+from steadlith_core import vectors
+from steadlith_core.rows import ArmHit
+from steadlith_core.vectors import WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+    from steadlith_core.vectors import Vector
+
+MAX_K = 4096
+"""The most neighbours that vec0 answers with."""
+MARGIN = 16
+"""Neighbours asked for beyond the wanted ones at first; doubled while the last one may still belong to the answer."""
+SCANNED = 1024
+"""Full vectors read together. Up to so many, comparing all costs no more than looking up one query's candidates."""
+TIE = 1e-9
+"""How far apart cosines are that the sum of their products, in whatever order, tells apart."""
+_LIVE = """
+    SELECT f.rowid, f.vector FROM {full} f JOIN entry e ON e.entry = f.rowid
+    WHERE e.live = 1 AND length(f.vector) = ?"""
+_BESIDE = "SELECT rowid, vector FROM {full} WHERE length(vector) = ? AND rowid IN ({{}})"
+
+
+def nearest(session: Session, table: SpaceTable, query: Vector, limit: int) -> tuple[ArmHit, ...]:
+    """The live entries of greatest cosine among the candidates, `limit` at most, ties by entry."""
+    scores = cosines(session, table, query, _candidates(session, table, query, limit))
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ArmHit(entry, score) for entry, score in ranked[:limit])
+
+
+def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
+    """Exact cosines of the entries that have a vector."""
+    found = dict(_full(session, table, entries))
+    # Equal vectors are multiplied once, so that they tie exactly wherever they stand in the batch.
+    distinct = list(dict.fromkeys(found.values()))
+    score = dict(zip(distinct, vectors.cosines(distinct, query), strict=True))
+    return {entry: score[vector] for entry, vector in found.items()}
+
+
+def _full(session: Session, table: SpaceTable, entries: Sequence[int]) -> Iterator[tuple[int, Vector]]:
+    if table.form.coded:
+        yield from session.lookup(_BESIDE.format(full=table.full), entries, WIDTH * table.dimensions)
+        return
+    session.load_vectors()
+    for entry in entries:
+        # One point query each: `rowid IN (...)` makes vec0 read its whole table.
+        row = session.one(f"SELECT vector FROM {table.full} WHERE rowid = ?", entry)  # noqa: S608
+        if row:
+            yield entry, row[0]
+
+
+def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
+    """Live entries to be scored: of full vectors, certainly the true `limit` nearest are among them."""
+    wanted = limit * table.form.oversample
+    asked = wanted + MARGIN
+    if table.form.coded and session.value(f"SELECT coalesce(max(rowid), 0) FROM {table.full}") <= SCANNED:  # noqa: S608
+        return _compared(session, table, query, limit)
+    session.load_vectors()
+    (code,) = table.form.encode([query], table.dimensions)
+    while asked <= MAX_K:
+        rows = session.run(
+            f"SELECT rowid, distance FROM {table.name} "  # noqa: S608
+            f"WHERE vector MATCH {table.form.value} AND k = ? AND live = 1",
+            code,
+            asked,
+        )
+        if len(rows) < asked:
+            return [entry for entry, _ in rows]
+        squares = {entry: _square(table, distance) for entry, distance in rows}
+        edge = sorted(squares.values())[wanted - 1]
+        edge += _slack(table, edge)
+        if max(squares.values()) > edge:
+            return [entry for entry, square in squares.items() if square <= edge]
+        asked *= 2
+    return _compared(session, table, query, limit)
+
+
+def _square(table: SpaceTable, distance: float) -> float:
+    # Between codes it is a whole number, whatever its root was rounded to.
+    return round(distance * distance) if table.form.coded else distance * distance
+
+
+def _slack(table: SpaceTable, square: float) -> float:
+    # A sum of n float32 terms is off by at most n x 2^-24 of itself, on either side of the comparison; the rest covers
+    # lengths that are not exactly 1 (arguments.UNIT_TOLERANCE).
+    return 0.0 if table.form.coded else square * (table.dimensions + 8) * 2**-23 + 1e-5
+
+
+def _compared(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
+    """The live entries that may be among the `limit` of greatest cosine, after comparing all."""
+    if not table.form.coded:
+        session.load_vectors()
+    rows = session.stream(_LIVE.format(full=table.full), WIDTH * table.dimensions)
+    best: list[tuple[float, int]] = []
+    edge = -inf
+    while batch := list(islice(rows, SCANNED)):
+        scores = vectors.cosines([vector for _, vector in batch], query)
+        # What is no number (damage) is not above any edge.
+        best += ((score, entry) for score, (entry, _) in zip(scores, batch, strict=True) if score >= edge)
+        if len(best) > limit:
+            edge = nlargest(limit, (score for score, _ in best))[-1] - TIE
+            best = [(score, entry) for score, entry in best if score >= edge]
+    return [entry for _, entry in best]
