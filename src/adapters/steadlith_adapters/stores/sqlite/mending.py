@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical, settle, vectors, versions, wording
-from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, GATHER, INDEX, OPEN
+from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN, TUNE_LEXICAL
 from steadlith_core import canon
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import DocumentId
@@ -141,8 +141,8 @@ class Mending:
             except StoreCorrupt:
                 pass  # as good as broken
         self._session.run("DROP TABLE IF EXISTS lexical")
-        self._session.run(CREATE_LEXICAL)
-        self._session.run(GATHER)
+        for statement in (CREATE_LEXICAL, *TUNE_LEXICAL):
+            self._session.run(statement)
         lexical.add_many(self._session, self._session.stream(_LIVE_ROWS))
 
     def _wrong_lexical_rows(self) -> frozenset[int]:

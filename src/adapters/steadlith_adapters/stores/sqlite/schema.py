@@ -39,8 +39,12 @@ INDEX = FileKind(
 CREATE_LEXICAL = """CREATE VIRTUAL TABLE lexical USING fts5(
     title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
 )"""
-GATHER = "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)"
-"""Words are gathered in that many bytes of memory before they are written as a segment: half the merging."""
+# Words are gathered in that many bytes of memory before they are written as a segment; as many segments as `automerge`
+# are left alone before they are merged (FTS5 would merge four, and so write the index once more every fourth commit).
+TUNE_LEXICAL = (
+    "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)",
+    "INSERT INTO lexical(lexical, rank) VALUES ('automerge', 8)",
+)
 
 # a row once the index was compacted: a generation that is missing below `oldest` is missing on purpose
 CREATE_COMPACTED = "CREATE TABLE compacted(id INTEGER PRIMARY KEY CHECK (id = 1), oldest INTEGER NOT NULL) STRICT"
@@ -116,7 +120,7 @@ CREATE = (
     "CREATE INDEX vector_by_key ON vector(space, vector_key)",
     # contentless: texts are kept once; contentless_delete: a row leaves without its old text being given again
     CREATE_LEXICAL,
-    GATHER,
+    *TUNE_LEXICAL,
     # views of the lexical table's dictionary, without storage of their own: how common a term is, and where it stands
     "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
     "CREATE VIRTUAL TABLE lexical_instances USING fts5vocab(lexical, instance)",
@@ -125,7 +129,7 @@ CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-MIGRATIONS: Mapping[int, Sequence[str]] = {3: (GATHER, CREATE_COMPACTED)}
+MIGRATIONS: Mapping[int, Sequence[str]] = {3: (*TUNE_LEXICAL, CREATE_COMPACTED)}
 """What leads from a schema to the next one."""
 
 

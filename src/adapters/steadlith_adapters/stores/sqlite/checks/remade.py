@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from steadlith_adapters.stores.sqlite import lexical
-from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, GATHER, PAGE_SIZE
+from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, PAGE_SIZE, TUNE_LEXICAL
 from steadlith_adapters.stores.sqlite.session import Session
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def is_same(session: Session) -> bool:
         kept.run("COMMIT")
         kept.run("INSERT INTO lexical(lexical) VALUES ('optimize')")
         made.run("BEGIN")
-        made.run(GATHER)
+        for statement in TUNE_LEXICAL:
+            made.run(statement)
         lexical.add_many(made, session.stream(_LIVE_ROWS))
         made.run("INSERT INTO lexical(lexical) VALUES ('optimize')")
         made.run("COMMIT")
