@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
-    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+    from steadlith_adapters.stores.sqlite.spaces import SpaceTable
     from steadlith_core.vectors import Vector
 
 MAX_K = 4096
