@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from steadlith_adapters.stores.sqlite import FACTORY, connection, session
+from steadlith_adapters.stores.sqlite import FACTORY, connection, neighbours, session
 from steadlith_adapters.stores.sqlite.forms import FORMS
 from steadlith_adapters.stores.sqlite.session import BATCH, Session
 from steadlith_conformance.samples import (
@@ -304,6 +304,21 @@ def test_a_query_of_a_quantized_space_asks_for_its_full_vectors_in_batches(tmp_p
     assert len(searched) in {1, 2}
     assert len(beside) in {1, 2}
     assert len(of_spaces(counted)) == len(searched) + len(beside) + 1
+
+
+@pytest.mark.parametrize(("most", "scanned"), [(8, 1), (8, 7), (4096, 30)])
+def test_what_codes_cannot_tell_is_compared_one_by_one_and_exact(tmp_path, where, monkeypatch, most, scanned):
+    monkeypatch.setattr(neighbours, "MAX_K", most)
+    monkeypatch.setattr(neighbours, "SCANNED", scanned)
+    given = {f"text {number}": vector(f"v{number % 25}", WIDTH) for number in range(30)}  # five of them twice
+    with closing(open_store(tmp_path)) as store:
+        write_vectors(store, given, space(WIDTH), where)
+        write(store, {B: [replace(ONE, text="text 3")]}, spaces=[space(WIDTH), where])
+        reader = store.snapshot()
+        for limit in (1, 4, 29, 40):
+            for label in ("v7", "v2", "any"):
+                query = vector(label, WIDTH)
+                assert reader.dense(where, query, limit) == reader.dense(space(WIDTH), query, limit)
 
 
 def test_without_the_extension_the_full_vectors_are_there(folder, where, monkeypatch):

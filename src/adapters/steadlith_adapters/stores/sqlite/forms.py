@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Form:
     """What a row of the vec0 table is: the column's type (of so many dimensions), how a value of it is bound, and how
     it is made of vectors. `oversample` is how many candidates are taken for each hit, `bits` what is kept of
-    a component.
+    a component, `chunk` how many rows vec0 keeps and sorts together: it picks the nearest of them one by one, so those
+    of whom many are asked for are kept in small ones.
     """
 
     column: str
@@ -36,6 +37,7 @@ class Form:
     encode: Encode
     oversample: int
     bits: int
+    chunk: int = 256
     coded: bool = True
 
 
@@ -47,5 +49,5 @@ FORMS: Mapping[str, Form] = {
     # L2 of unit vectors and of their levels: the order of cosines, and no division.
     FLOAT32: Form("float[{}] distance_metric=L2", "?", _as_it_is, 1, 32, coded=False),
     INT8: Form("int8[{}] distance_metric=L2", "vec_int8(?)", partial(codes, INT8), OVERSAMPLE[INT8], 32 + 8),
-    BINARY: Form("bit[{}]", "vec_bit(?)", partial(codes, BINARY), OVERSAMPLE[BINARY], 32 + 1),
+    BINARY: Form("bit[{}]", "vec_bit(?)", partial(codes, BINARY), OVERSAMPLE[BINARY], 32 + 1, chunk=64),
 }

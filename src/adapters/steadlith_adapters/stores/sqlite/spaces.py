@@ -75,7 +75,7 @@ def create(session: Session, space: Space) -> SpaceTable:
     )
     table = SpaceTable(number, f"vec_{number}_1", space.dimensions, FORMS[space.quantization])
     # vec0 writes a whole chunk of vectors when it opens one: its default of 1,024 would write megabytes for one row.
-    chunk = 256 if space.dimensions <= 1024 else 64
+    chunk = table.form.chunk if space.dimensions <= 1024 else 64
     session.load_vectors()
     session.run(
         f"CREATE VIRTUAL TABLE {table.name} USING vec0("
