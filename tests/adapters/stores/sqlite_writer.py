@@ -1,4 +1,4 @@
-"""Run by test_sqlite_crashes: writes one generation, in a float32 and in a quantized space, and dies where it is told to,
+"""Run by test_sqlite_crashes: writes one generation, in a float32 and a quantized space, and dies where it is told to,
 as a power cut would have it.
 
 Usage: sqlite_writer.py FOLDER (staged | N): die before the commit, or in the middle of the N-th write to any file.
