@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 
+from steadlith.observe import Look
 from steadlith_adapters.embedders import hash as hashing
 from steadlith_adapters.stores.memory import store as memory
+from steadlith_adapters.stores.sqlite import connection
 from steadlith_core.errors import ConfigError
 from steadlith_core.planning.explain import Answer
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Reason, Reembed
+from steadlith_core.records import Level
 from steadlith_core.retrieval.quantization import QUANTIZATIONS, siblings
 
 FORMS = ("int8", "binary", "float32", "binary", "int8")
@@ -70,6 +73,33 @@ def test_a_saved_plan_to_another_form_is_applied_after_the_cache_was_lost(settle
     assert counted == []
 
 
+@pytest.mark.parametrize("cache", ["kept", "lost"])
+@pytest.mark.parametrize("form", FORMS[:2])
+@pytest.mark.parametrize(("table", "lost"), [("vec_1_1", 0), ("full_1", 1)])
+def test_a_lost_code_is_made_of_its_vector_and_a_lost_vector_is_not_made_of_its_code(
+    make_site, article, counted, table, lost, form, cache
+):
+    site = make_site(embedding=f'quantization = "{form}"')
+    site.write("one.md", article("one"))
+    site.apply()
+    before, paid = site.hits(), len(counted)
+    session = connection.writing(site.root / ".steadlith" / "index.sqlite3")
+    session.load_vectors()
+    session.run(f"DELETE FROM {table} WHERE rowid = 1")
+    session.run("COMMIT")
+    session.close()
+    assert not site.open().verify().ok
+    if cache == "lost":
+        forget_cache(site)
+    planned = site.open().plan(Look(Level.FULL))
+    assert {drift.kind for drift in planned.drift} == {"vector"}
+    assert planned.cost.embeddings == (lost if cache == "lost" else 0)
+    assert site.apply(planned).embedded == planned.cost.embeddings
+    assert len(counted) - paid == (lost + 8 if lost and cache == "lost" else 0)  # the probe's texts, once
+    assert site.hits() == before
+    assert site.open().verify().ok
+
+
 def test_an_edit_is_paid_for_in_any_form(settled, article, counted):
     keep_as(settled, "binary")
     settled.write("one.md", article("one").replace("one 2 sentence 3", "a new sentence"))
@@ -125,7 +155,7 @@ def test_binary_needs_whole_bytes(settled):
     settled.configure(embedding='quantization = "binary"')
     file = settled.root / "steadlith.toml"
     file.write_text(file.read_text("utf-8").replace("dimensions = 32", "dimensions = 36"), "utf-8")
-    with pytest.raises(ConfigError, match=r"embedding.quantization = 'binary': .*multiple of 8, got 36 \(hash:"):
+    with pytest.raises(ConfigError, match=r"embedding.quantization = 'binary': .*multiple of 8, got 36 \(hash/0\)"):
         settled.plan()
 
 

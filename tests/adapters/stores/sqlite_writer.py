@@ -1,4 +1,5 @@
-"""Run by test_sqlite_crashes: writes one generation and dies where it is told to, as a power cut would have it.
+"""Run by test_sqlite_crashes: writes one generation, in a float32 and a quantized space, and dies where it is told to,
+as a power cut would have it.
 
 Usage: sqlite_writer.py FOLDER (staged | N): die before the commit, or in the middle of the N-th write to any file.
 """
@@ -10,7 +11,7 @@ import sys
 import apsw
 
 from steadlith_adapters.stores.sqlite import FACTORY
-from steadlith_conformance.samples import doc, pieces, stage
+from steadlith_conformance.samples import SPACE, doc, pieces, space, stage
 
 
 def die():
@@ -47,7 +48,7 @@ def main(folder, moment):
     number = head.generation + 1
     changes = {doc("a.md"): pieces(f"text of generation {number}", "kept"), doc(f"{number}.md"): pieces("more", "kept")}
     write = store.begin(head)
-    given = stage(write, store.snapshot(), changes)
+    given = stage(write, store.snapshot(), changes, [SPACE, space(quantization="int8")])
     if moment == "staged":
         die()
     write.commit(given)

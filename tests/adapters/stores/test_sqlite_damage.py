@@ -2,7 +2,7 @@
 
 import pytest
 
-from steadlith_adapters.stores.sqlite import FACTORY, connection, session
+from steadlith_adapters.stores.sqlite import FACTORY, connection, neighbours, session
 from steadlith_adapters.stores.sqlite.checks import levels
 from steadlith_conformance.samples import SPACE, Piece, doc, follow, pieces, vector, vector_row, write
 from steadlith_core.errors import ForeignFile, StoreCorrupt
@@ -191,14 +191,12 @@ def test_a_damaged_recipe_stops_with_the_way_out(index):
 def test_an_exact_answer_survives_a_swarm_of_equal_vectors(tmp_path):
     """More ties than vec0 can list: the arm falls back to comparing everything."""
     store = FACTORY.open({"path": "index.sqlite3"}, root=str(tmp_path), readonly=False)
-    from steadlith_adapters.stores.sqlite import vectors
-
     write(store, {doc("a.md"): pieces(*(f"text {number}" for number in range(30)))})
     reader = store.snapshot()
     wanted = reader.dense(SPACE, vector("q"), 5)
-    before, vectors.MAX_K = vectors.MAX_K, 8
+    before, neighbours.MAX_K = neighbours.MAX_K, 8
     try:
         assert reader.dense(SPACE, vector("q"), 5) == wanted
     finally:
-        vectors.MAX_K = before
+        neighbours.MAX_K = before
     store.close()

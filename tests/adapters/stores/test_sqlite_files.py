@@ -10,6 +10,8 @@ import apsw
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY, packing, schema, session, vectors
+from steadlith_adapters.stores.sqlite.forms import FORMS
+from steadlith_adapters.stores.sqlite.spaces import SpaceTable
 from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write
 from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, GenerationGone, StoreCorrupt, UsageError
 
@@ -382,7 +384,7 @@ def test_looking_for_vectors_by_key_never_scans_a_space(index):
             asked.append(sql.format(",".join("?" * len(keys))))
             return iter(())
 
-    table = vectors.SpaceTable(1, "vec_1_1", 8)
+    table = SpaceTable(1, "vec_1_1", 8, FORMS["float32"])
     vectors.held(Recording(), table, [b"key"] * 500)
     list(vectors._intact(Recording(), table, [b"key"] * 500))
     connection = apsw.Connection(str(index))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.sqlite import opening
-from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, vectors
+from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, spaces
 from steadlith_adapters.stores.sqlite.checks import history, whole
 from steadlith_adapters.stores.sqlite.connection import BUSY_MS
 from steadlith_adapters.stores.sqlite.migrating import migrate
@@ -25,7 +25,7 @@ from steadlith_core.state.roots import space_id
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+    from steadlith_adapters.stores.sqlite.spaces import SpaceTable
     from steadlith_core.records import Head
 
 _USED = "EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to > ?1)"
@@ -68,9 +68,9 @@ def removable(session: Session, keep_from: int) -> Removable:
     _refuse_gone(session, keep_from)
     versions, packed = session.run(_COUNT_VERSIONS, keep_from)[0]
     texts, written = session.run(_COUNT_TEXTS, keep_from)[0]
-    spaces = _spaces(session, keep_from)
-    vectors_gone = [(_held(session, table), table.dimensions) for table in spaces.dropped] + [
-        (session.value(_COUNT_VECTORS, keep_from, table.number), table.dimensions) for table in spaces.kept
+    of = _spaces(session, keep_from)
+    vectors_gone = [(_held(session, table), table.row_bytes) for table in of.dropped] + [
+        (session.value(_COUNT_VECTORS, keep_from, table.number), table.row_bytes) for table in of.kept
     ]
     known = packed + written + session.value(_COUNT_SPANS, keep_from)
     return Removable(
@@ -80,7 +80,7 @@ def removable(session: Session, keep_from: int) -> Removable:
         entries=session.value(f"SELECT count(*) FROM ({_UNUSED_ENTRIES})", keep_from),  # noqa: S608
         texts=texts,
         vectors=sum(count for count, _ in vectors_gone),
-        bytes=known + sum(4 * count * width for count, width in vectors_gone) + returning.free_bytes(session),
+        bytes=known + sum(count * each for count, each in vectors_gone) + returning.free_bytes(session),
     )
 
 
@@ -135,7 +135,7 @@ def _spaces(session: Session, keep_from: int) -> _Spaces:
     recipes = [each.recipe for each in generations.read_history(session) if each.number >= keep_from]
     named = {space_id(space) for recipe in recipes for space in recipe.spaces}
     kept = {number for number, id_ in session.run("SELECT space, space_id FROM space") if id_ in named}
-    tables = vectors.find_all(session)
+    tables = spaces.find_all(session)
     return _Spaces(
         tuple(table for table in tables if table.number in kept),
         tuple(table for table in tables if table.number not in kept),
@@ -160,13 +160,10 @@ def _refuse_other(session: Session, before: set[object]) -> None:
 
 
 def _remove(session: Session, keep_from: int, *, scrub: bool) -> None:
-    spaces = _spaces(session, keep_from)
-    for table in spaces.dropped:
-        session.load_vectors()
-        session.run(f"DROP TABLE {table.name}")
-        session.run("DELETE FROM vector WHERE space = ?", table.number)
-        session.run("DELETE FROM space WHERE space = ?", table.number)
-    for table in spaces.kept:
+    of = _spaces(session, keep_from)
+    for table in of.dropped:
+        spaces.drop(session, table)
+    for table in of.kept:
         session.run(_REMOVE_VECTORS, keep_from, table.number)
         if scrub or session.changed() or rewriting.has_dead_blocks(session, table):
             rewriting.rewrite(session, table)

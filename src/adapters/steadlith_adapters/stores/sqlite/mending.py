@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import lexical, settle, vectors, versions, wording
+from steadlith_adapters.stores.sqlite import lexical, settle, soundness, spaces, versions, wording
 from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN, TUNE_LEXICAL
 from steadlith_core import canon
 from steadlith_core.errors import StoreCorrupt
@@ -158,13 +158,10 @@ class Mending:
 
     def _mend_vectors(self) -> None:
         session = self._session
-        tables = [table for table in vectors.find_all(session) if vectors.exists(session, table)]
+        tables = [table for table in spaces.find_all(session) if spaces.exist(session, table)]
         if not tables or not session.can_load_vectors():
             return  # without the extension nothing here can be looked at; what was put needed it
-        session.run("DELETE FROM vector WHERE space NOT IN (SELECT space FROM space)")
+        spaces.drop_lost(session)
         for table in tables:
-            for fault in tuple(vectors.faults(session, table)):
-                if fault.live is None:
-                    vectors.forget(session, table, fault.entry)
-                else:
-                    vectors.set_live(session, [table], fault.entry, fault.live)
+            for fault in tuple(soundness.faults(session, table)):
+                soundness.mend(session, table, fault)

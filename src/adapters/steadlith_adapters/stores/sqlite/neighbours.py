@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from heapq import nlargest
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
-    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+    from steadlith_adapters.stores.sqlite.spaces import SpaceTable
     from steadlith_core.vectors import Vector
 
 MAX_K = 4096
@@ -69,9 +68,12 @@ def _full(session: Session, table: SpaceTable, entries: Sequence[int]) -> Iterat
 
 def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
     """Live entries to be scored: of full vectors, certainly the true `limit` nearest are among them."""
-    wanted = limit * table.form.oversample
+    coded, wanted = table.form.coded, limit * table.form.oversample
     asked = wanted + MARGIN
-    if table.form.coded and session.value(f"SELECT coalesce(max(rowid), 0) FROM {table.full}") <= SCANNED:  # noqa: S608
+    if coded and asked <= MAX_K:
+        # Distances between codes are few: about a third of the wanted ones may be as far as the last of them.
+        asked = min(asked + wanted // 2, MAX_K)
+    if coded and session.value(f"SELECT coalesce(max(rowid), 0) FROM {table.full}") <= SCANNED:  # noqa: S608
         return _compared(session, table, query, limit)
     session.load_vectors()
     (code,) = table.form.encode([query], table.dimensions)
@@ -84,24 +86,20 @@ def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) 
         )
         if len(rows) < asked:
             return [entry for entry, _ in rows]
-        squares = {entry: _square(table, distance) for entry, distance in rows}
-        edge = sorted(squares.values())[wanted - 1]
-        edge += _slack(table, edge)
-        if max(squares.values()) > edge:
-            return [entry for entry, square in squares.items() if square <= edge]
+        # Equal distances between codes are equal numbers, whatever their roots were rounded to.
+        apart = [distance if coded else distance * distance for _, distance in rows]
+        edge = sorted(apart)[wanted - 1]
+        edge += 0.0 if coded else _slack(edge, table.dimensions)
+        if max(apart) > edge:
+            return [entry for (entry, _), each in zip(rows, apart, strict=True) if each <= edge]
         asked *= 2
     return _compared(session, table, query, limit)
 
 
-def _square(table: SpaceTable, distance: float) -> float:
-    # Between codes it is a whole number, whatever its root was rounded to.
-    return round(distance * distance) if table.form.coded else distance * distance
-
-
-def _slack(table: SpaceTable, square: float) -> float:
+def _slack(square: float, dimensions: int) -> float:
     # A sum of n float32 terms is off by at most n x 2^-24 of itself, on either side of the comparison; the rest covers
     # lengths that are not exactly 1 (arguments.UNIT_TOLERANCE).
-    return 0.0 if table.form.coded else square * (table.dimensions + 8) * 2**-23 + 1e-5
+    return square * (dimensions + 8) * 2**-23 + 1e-5
 
 
 def _compared(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
@@ -116,6 +114,6 @@ def _compared(session: Session, table: SpaceTable, query: Vector, limit: int) ->
         # What is no number (damage) is not above any edge.
         best += ((score, entry) for score, (entry, _) in zip(scores, batch, strict=True) if score >= edge)
         if len(best) > limit:
-            edge = nlargest(limit, (score for score, _ in best))[-1] - TIE
+            edge = sorted((score for score, _ in best), reverse=True)[limit - 1] - TIE
             best = [(score, entry) for score, entry in best if score >= edge]
     return [entry for _, entry in best]

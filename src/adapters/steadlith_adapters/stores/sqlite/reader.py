@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
-from steadlith_adapters.stores.sqlite import checks, generations, lexical, packed, trie, vectors
+from steadlith_adapters.stores.sqlite import checks, generations, lexical, neighbours, packed, spaces, trie, vectors
 from steadlith_adapters.stores.sqlite.rows import read_headings, read_metadata
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
@@ -131,13 +131,13 @@ class SqliteReader:
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
         """See `Reader.held`."""
         session = self._live()
-        table = vectors.find(session, space)
+        table = spaces.find(session, space)
         return vectors.held(session, table, vector_keys) if table else frozenset()
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """See `Reader.vectors`."""
         session = self._live()
-        table = vectors.find(session, space)
+        table = spaces.find(session, space)
         return vectors.fetch(session, table, vector_keys) if table else {}
 
     def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
@@ -145,8 +145,8 @@ class SqliteReader:
         session = self._at_head("dense search")
         check_limit(limit, MAX_LIMIT)
         check_query(space, query)
-        table = vectors.find(session, space)
-        return vectors.nearest(session, table, query, limit) if table else ()
+        table = spaces.find(session, space)
+        return neighbours.nearest(session, table, query, limit) if table else ()
 
     def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
@@ -158,8 +158,8 @@ class SqliteReader:
         """See `Reader.cosines`."""
         session = self._at_head("cosines")
         check_query(space, query)
-        table = vectors.find(session, space)
-        return vectors.cosines(session, table, query, entries) if table else {}
+        table = spaces.find(session, space)
+        return neighbours.cosines(session, table, query, entries) if table else {}
 
     def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""

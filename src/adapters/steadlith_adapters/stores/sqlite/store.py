@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
+from steadlith_adapters.stores.sqlite.spaces import QUANTIZATION
 from steadlith_adapters.stores.sqlite.traces import traces
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
-from steadlith_adapters.stores.sqlite.vectors import QUANTIZATION
 from steadlith_core.errors import SteadlithError, UsageError
 from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
@@ -31,7 +31,7 @@ CAPABILITIES = Capabilities(
     cas="transactional",
     isolation="snapshot",
     durability="fsync",
-    dense=frozenset({"exact"}),
+    dense=frozenset({"exact", "rescored"}),
     lexical="bm25",
     quantization=QUANTIZATION,
     time_travel="manifest",

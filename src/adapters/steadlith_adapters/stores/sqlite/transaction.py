@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
-from steadlith_adapters.stores.sqlite import connection, generations, settle, trie, vectors, versions
+from steadlith_adapters.stores.sqlite import connection, generations, settle, spaces, trie, vectors, versions
 from steadlith_adapters.stores.sqlite.mending import Mending
 from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_core import canon
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from steadlith_adapters.stores.sqlite.session import Session
-    from steadlith_adapters.stores.sqlite.vectors import SpaceTable
+    from steadlith_adapters.stores.sqlite.spaces import SpaceTable
     from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
@@ -123,7 +123,7 @@ class SqliteTransaction:
                         raise AdapterError(message)
                     check_embedded(row.entry_hash, embed=bool(entries[row.entry_hash][2]))
                 if table is None:
-                    table = vectors.find(session, space) or vectors.create(session, space)
+                    table = spaces.find(session, space) or spaces.create(session, space)
                     session.load_vectors()
                 found = [(*entries[row.entry_hash][:2], row) for row in batch]
                 if self._mending:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import generations, settle, wording
-from steadlith_adapters.stores.sqlite import vectors as spaces
+from steadlith_adapters.stores.sqlite import generations, settle, soundness, spaces, wording
 from steadlith_adapters.stores.sqlite.checks import remade, whose
 from steadlith_core.errors import SteadlithError
 from steadlith_core.records import DriftKind
@@ -57,10 +56,10 @@ def vectors(session: Session) -> Iterator[Problem]:
             message = f"entry {whose.short(name)} is live and has no vector in the space of {space.model_id!r}"
             yield Problem(DriftKind.VECTOR, message, entry=whose.digest(name))
     for table in spaces.find_all(session):
-        if not spaces.exists(session, table):
+        if not spaces.exist(session, table):
             continue  # said of the file as a whole
         session.load_vectors()
-        for fault in spaces.faults(session, table):
+        for fault in soundness.faults(session, table):
             name = _hash_of(session, fault.entry)
             message = f"{table.name}: the vector of entry {fault.entry} {fault.what}"
             yield Problem(DriftKind.VECTOR, message, entry=name)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import connection, generations, trie, versions
-from steadlith_adapters.stores.sqlite import vectors as spaces
+from steadlith_adapters.stores.sqlite import connection, generations, spaces, trie, versions
 from steadlith_adapters.stores.sqlite.schema import OPEN, names
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
@@ -31,9 +30,8 @@ def file(session: Session) -> Iterator[Problem]:
 def tables(session: Session) -> Iterator[Problem]:
     """Every table and index is there; the tables of spaces too."""
     there = {name for (name,) in session.run("SELECT name FROM sqlite_schema")}
-    for name in sorted(
-        (names(session.value("PRAGMA user_version")) | {table.name for table in spaces.find_all(session)}) - there
-    ):
+    of_spaces = {name for table in spaces.find_all(session) for name in table.names}
+    for name in sorted((names(session.value("PRAGMA user_version")) | of_spaces) - there):
         yield Problem(DriftKind.INDEX_DAMAGED, f"the table or index {name} is missing")
 
 
