@@ -162,7 +162,7 @@ def test_a_generation_that_is_missing_above_the_oldest_kept_one_is_still_damage(
 
 def test_without_the_note_of_a_compaction_what_is_missing_is_damage(store, tmp_path):
     store.compact(store.head(), 3)
-    change(tmp_path, "DROP TABLE compacted")
+    change(tmp_path, "DELETE FROM compacted")
     assert problems(store) == ["generation 2, which generation 3 was committed on, is missing"]
 
 
