@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from steadlith.caching import Caching
     from steadlith.compacting import Compactable, Compacted
     from steadlith.config import Config
+    from steadlith.doctor import Diagnosis
     from steadlith.explain import Explained
+    from steadlith.repairing import Repaired
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
@@ -229,6 +231,22 @@ class Index:
 
         with ExitStack() as stack:
             return backups.backup(self._assembly, self._open(stack, readonly=True), Path(path), replace=replace)
+
+    def examine(self) -> Diagnosis:
+        """What is wrong with the whole set-up, each thing by name and with its way out. Changes and embeds nothing."""
+        from steadlith import doctor
+
+        with ExitStack() as stack:
+            return doctor.examine(self._assembly, partial(self._open, stack, readonly=True))
+
+    def repair(self, *, pay: bool = False, lock_timeout: float = 0.0) -> Repaired:
+        """Set right what `examine` calls mendable, from the sources, the index and the cache; then examine again.
+
+        Without `pay` it stops before anything is embedded, and says what that costs. Raises `LockHeld`.
+        """
+        from steadlith import repairing
+
+        return repairing.repair(self, self._assembly, pay=pay, lock_timeout=lock_timeout)
 
     def head(self) -> Head:
         """What was last committed."""
