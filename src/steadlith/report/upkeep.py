@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steadlith.report import sentences
 from steadlith.report.lines import Line, clean, plural
 
 if TYPE_CHECKING:
@@ -11,7 +12,9 @@ if TYPE_CHECKING:
 
     from steadlith.backups import BackedUp
     from steadlith.compacting import Compactable, Compacted
-    from steadlith_core.ports import Removable
+    from steadlith.doctor import Diagnosis
+    from steadlith.repairing import Repaired
+    from steadlith_core.ports import Removable, Trouble
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -96,3 +99,45 @@ def backed_up(made: BackedUp) -> Iterator[Line]:
     place = f"{clean(str(made.path))} ({size(made.bytes)})"
     yield "bold green", f"Backed up generation {made.head.generation} to {place}, verified."
     yield "", f"State root: {made.head.state_root}"
+
+
+def diagnosis(found: Diagnosis) -> Iterator[Line]:
+    """What is wrong, what is worth knowing, and how much of it a repair sets right."""
+    for trouble in found.troubles:
+        yield from _trouble(trouble)
+    grave = sum(trouble.grave for trouble in found.troubles)
+    if not grave:
+        yield "bold green", "Nothing is wrong."
+        return
+    mendable = sum(trouble.grave for trouble in found.mendable)
+    repaired = f"; `steadlith doctor --repair` sets right {'all' if mendable == grave else mendable} of it"
+    yield "bold red", f"{plural(grave, 'thing')} wrong{repaired if mendable else ''}."
+
+
+def _trouble(trouble: Trouble) -> Iterator[Line]:
+    glyph, style = ("!", "bold red") if trouble.grave else ("-", "yellow")
+    yield style, f"{glyph} {trouble.kind}: {clean(trouble.place)}: {clean(trouble.message)}"
+    if trouble.way_out:
+        yield "", f"    {clean(trouble.way_out)}"
+
+
+def repaired(result: Repaired) -> Iterator[Line]:
+    """What was found, what was done about it, and what is left."""
+    for trouble in result.found.troubles:
+        yield from _trouble(trouble)
+    for done in result.done:
+        yield "green", f"+ {clean(done)}"
+    if result.done:
+        yield "", f"Embedded: {plural(result.embedded, 'text')}."
+    if result.unpaid is not None:
+        yield "bold yellow", f"The index is not repaired yet. {sentences.embeddings(result.unpaid)}"
+        yield "", "Pass --yes to pay for that."
+    if result.refused is not None:
+        yield "bold yellow", f"The index is not repaired: {clean(result.refused)}"
+    grave = [trouble for trouble in result.left.troubles if trouble.grave]
+    if not grave:
+        yield "bold green", "Nothing is wrong any more." if result.done else "Nothing is wrong."
+        return
+    yield "bold red", f"Still wrong: {plural(len(grave), 'thing')}."
+    for trouble in grave:
+        yield from _trouble(trouble)
