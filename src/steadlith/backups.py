@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steadlith import files
 from steadlith.border import adapter
 from steadlith.verify import verify
 from steadlith_core.errors import StoreCorrupt, UsageError
@@ -56,8 +56,8 @@ def backup(assembly: Assembly, store: Store, path: Path, *, replace: bool) -> Ba
         with _as_usage(target):
             size = temporary.stat().st_size
             _refuse_place(assembly, target, replace=replace)
-            temporary.replace(target)
-            _settle(target.parent)
+            files.SYSTEM.replace(temporary, target)
+            files.SYSTEM.sync_folder(target.parent)
     return BackedUp(path, size, head)
 
 
@@ -87,13 +87,3 @@ def _as_usage(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(f"{target}: {error.strerror or error}") from error
-
-
-def _settle(folder: Path) -> None:
-    """Make names in `folder` durable, where folders can be synchronised at all."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

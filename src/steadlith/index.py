@@ -206,7 +206,7 @@ class Index:
 
         erased = compacting.document_ids(tuple(erase), self.config.sources)
         with ExitStack() as stack:
-            return compacting.compactable(self._open(stack, readonly=True), keep, erased)
+            return compacting.compactable(self._assembly, self._open(stack, readonly=True), keep, erased)
 
     def compact(self, *, keep: int | None = None, erase: Iterable[str] = (), lock_timeout: float = 0.0) -> Compacted:
         """Remove for good what no kept generation shows, and give its space back. Head and saved plans stay.
@@ -221,7 +221,8 @@ class Index:
             stack.callback(lock.release)
             lock.acquire()
             store = self._open(stack, readonly=False)
-            return compacting.compact(self._assembly, store, compacting.compactable(store, keep, erased))
+            asked = compacting.compactable(self._assembly, store, keep, erased)
+            return compacting.compact(self._assembly, store, asked)
 
     def backup(self, path: str | PathLike[str], *, replace: bool = False) -> BackedUp:
         """Copy the index to `path`, verified, while others read and write it. `UsageError` if there is a file, unless

@@ -20,7 +20,7 @@ from steadlith import cachecheck, contradictions, doctor, paid, remembering
 from steadlith.border import adapter
 from steadlith.caching import opened
 from steadlith.observe import Look
-from steadlith_core.errors import GuardRefused, SteadlithError
+from steadlith_core.errors import GuardRefused, SteadlithError, UsageError
 from steadlith_core.planning.overrides import REBUILD
 from steadlith_core.ports import Ailment
 from steadlith_core.records import DriftKind, Level
@@ -68,11 +68,11 @@ def repair(index: Index, assembly: Assembly, *, pay: bool, lock_timeout: float) 
         lock.release()
     embedded, unpaid, refused = 0, None, None
     if drift := wrong & set(DriftKind):
-        plan = _plan(index, assembly, whole=bool(drift & doctor.WHOLE))
+        plan = _plan(index, whole=bool(drift & doctor.WHOLE))
         if plan is None:
             refused = (
-                "the configuration is not the one that the index was made with: go back to it, or have "
-                "`steadlith plan --refresh full` show a whole plan, and apply that"
+                "the index, or the configuration, is not the one of the last apply, so that repairs alone leave no "
+                "whole index: `steadlith plan --refresh full` shows a whole plan, and applying that repairs it"
             )
         elif plan.cost.embeddings and not pay:
             unpaid = plan.cost
@@ -88,13 +88,12 @@ def repair(index: Index, assembly: Assembly, *, pay: bool, lock_timeout: float) 
     return Repaired(found, tuple(done), index.examine(), embedded, unpaid, refused)
 
 
-def _plan(index: Index, assembly: Assembly, *, whole: bool) -> Plan | None:
-    """The plan that repairs; none where only a plan for another configuration would."""
-    if whole:
-        return index.plan(Look(Level.FULL))
-    if index.head().recipe != assembly.cutter.recipe:
+def _plan(index: Index, *, whole: bool) -> Plan | None:
+    """The plan that repairs; none where repairs alone do not help."""
+    try:
+        return index.plan(Look(Level.FULL, repair_only=not whole))
+    except UsageError:
         return None
-    return index.plan(Look(Level.FULL, repair_only=True))
 
 
 def _built(plan: Plan) -> str:

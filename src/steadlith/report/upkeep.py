@@ -49,7 +49,9 @@ def compactable(asked: Compactable) -> Iterator[Line]:
             "The head, its roots and saved plans stay as they are; a generation that goes cannot be rolled back to.",
         )
     if asked.erased:
-        yield "", "Backups, exported manifests, plan files and files set aside as damaged are not covered."
+        yield "", "Backups, exported manifests and saved plans are not covered, wherever they are."
+    for file in asked.uncovered:
+        yield "bold yellow", f"! {clean(file)} is not covered, and may hold it: delete it if you do not need it"
 
 
 def _kept(asked: Compactable) -> str:
@@ -110,8 +112,9 @@ def diagnosis(found: Diagnosis) -> Iterator[Line]:
         yield "bold green", "Nothing is wrong."
         return
     mendable = sum(trouble.grave for trouble in found.mendable)
-    repaired = f"; `steadlith doctor --repair` sets right {'all' if mendable == grave else mendable} of it"
-    yield "bold red", f"{plural(grave, 'thing')} wrong{repaired if mendable else ''}."
+    some = "" if mendable == grave else f" {mendable:,} of them"
+    repaired = f"; `steadlith doctor --repair` repairs{some or ' it'}" if mendable else ""
+    yield "bold red", f"{plural(grave, 'thing')} wrong{repaired}."
 
 
 def _trouble(trouble: Trouble) -> Iterator[Line]:

@@ -29,6 +29,7 @@ def compactable(asked: Compactable) -> dict[str, Any]:
         "removable": asdict(asked.removable),
         "erased": _ids(asked.erased),
         "unknown": _ids(asked.unknown),
+        "uncovered": list(asked.uncovered),
     }
 
 

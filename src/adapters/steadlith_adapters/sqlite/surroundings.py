@@ -32,11 +32,11 @@ def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
     for suffix in LOGS:
         log = Path(f"{path}{suffix}")
         if kept := _size(log):
-            message = f"{log} holds {kept:,} bytes: the {kind.noun} is open in a process, or its last one was killed"
+            message = f"it holds {kept:,} bytes: the {kind.noun} is open in a process, or its last one was killed"
             way_out = "none needed: whoever opens it next takes over what was committed"
             yield Trouble(Ailment.LOG_LEFT, str(log), message, way_out, grave=False, mendable=True)
     for left in aside.left(path):
-        message = f"{left} was set aside as damaged, and takes {_size(left):,} bytes"
+        message = f"the {kind.noun} was set aside here as damaged, {_size(left):,} bytes"
         way_out = "delete it when you need nothing of it: nothing reads it"
         yield Trouble(Ailment.SET_ASIDE, str(left), message, way_out, grave=False)
     yield from _room(kind, path)

@@ -24,7 +24,7 @@ def troubles(path: Path) -> Iterator[Trouble]:
     left = lock.left_record(path)
     if left is not None:
         record, holder = left
-        message = f"{record} names a writer that has ended: {holder}"
+        message = f"it names a writer that has ended: {holder}"
         way_out = "none needed: the lock itself is free, and the next writer takes it"
         yield Trouble(Ailment.LOCK_LEFT, str(record), message, way_out, grave=False, mendable=True)
     session = Session(apsw.Connection(":memory:"), str(path))
