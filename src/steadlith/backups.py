@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from steadlith_core.ports import Store
     from steadlith_core.records import Head
 
+LOGS = ("-wal", "-journal")
+"""What a killed writer may leave beside a file: whoever opens a file of that name believes it."""
+
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
@@ -66,6 +69,10 @@ def _refuse_place(assembly: Assembly, target: Path, *, replace: bool) -> None:
         raise UsageError(f"{target}: that is a file of the index itself; name another place for the backup")
     if target.is_dir() or not target.parent.is_dir():
         raise UsageError(f"{target}: expected the name of a file in a folder that is there")
+    for log in (target.with_name(target.name + suffix) for suffix in LOGS):
+        if log.exists():
+            message = f"{log} stands there, the log of another file, and would be taken for the copy's"
+            raise UsageError(f"{message}; remove it, or name another place for the backup")
     if target.exists() and not replace:
         raise UsageError(f"{target}: there is a file already; pass --force to replace it")
 

@@ -1,10 +1,7 @@
 """Compacting through the engine: what is kept, what is refused, and erasing a document from every file."""
 
-import shutil
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import apsw
 import pytest
@@ -15,7 +12,6 @@ from steadlith_core.errors import GenerationGone, LockHeld, StoreCorrupt, UsageE
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.records import DocumentId
 
-DYING = Path(__file__).with_name("dying.py")
 SECRET = "# Quixotry\n\nThe xylographic secret is kept in the ninth drawer of a zymurgist.\n"
 NEEDLES = (b"xylograph", b"zymurg", b"ninth drawer", b"Quixotr", b"quixotri", b"secret.md")
 
@@ -222,55 +218,7 @@ def test_a_fingerprint_file_of_another_head_goes_with_an_erased_document(erasabl
     assert erasable.plan().is_empty
 
 
-# ------------------------------------------------------------------------------------------------ kills and races
-
-
-def die(site, work, moment):
-    """How many writes there were, none if it was killed."""
-    done = subprocess.run(
-        [sys.executable, str(DYING), str(site), work, str(moment)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
-    return int(done.stdout) if done.returncode == 0 else None
-
-
-def sweep(erasable, tmp_path, site_at, work, *, parts=None):
-    head = erasable.open().head()
-    whole = tmp_path / "whole"
-    shutil.copytree(erasable.root, whole)
-    writes = die(whole, work, 1_000_000)
-    moments = (
-        range(1, writes + 1) if parts is None else [max(1, writes * part // parts) for part in range(1, parts + 1)]
-    )
-    for moment in moments:
-        root = tmp_path / f"{work}-{moment}"
-        shutil.copytree(erasable.root, root)
-        assert die(root, work, moment) is None, moment
-        index = steadlith.open(root)
-        assert index.head() == head
-        assert index.verify().problems == ()
-        assert [each.number for each in index.history()] in ([1, 2, 3, 4, 5, 6, 7], [7])
-        index.compact(keep=1, erase=["docs:secret.md"] if work == "erase" else [])
-        assert index.head() == head
-        assert [each.number for each in index.history()] == [7]
-        assert index.verify().problems == ()
-        assert index.plan().is_empty
-        if work == "erase":
-            for needle in NEEDLES:
-                assert [path.name for path in (root / ".steadlith").iterdir() if needle in path.read_bytes()] == []
-        shutil.rmtree(root)
-    return writes
-
-
-@pytest.mark.parametrize("work", ["compact", "erase"])
-def test_a_kill_at_a_write_leaves_the_head_and_running_again_finishes(erasable, tmp_path, site_at, work):
-    assert sweep(erasable, tmp_path, site_at, work, parts=5) > 90
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("work", ["compact", "erase"])
-def test_a_kill_at_every_write_leaves_the_head_and_running_again_finishes(erasable, tmp_path, site_at, work):
-    sweep(erasable, tmp_path, site_at, work)
+# ---------------------------------------------------------------------------------------------------------- races
 
 
 def child(site, code):
