@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from steadlith import contradictions, drift, remembering
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
-from steadlith_core.errors import ConfigError, DocumentError, ForeignFile, SourceError, SteadlithError, StoreCorrupt
+from steadlith_core.errors import ConfigError, DocumentError, ForeignFile, SteadlithError, StoreCorrupt
 from steadlith_core.ports import Ailment, Trouble
 from steadlith_core.records import DriftKind, Level
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 REPAIR = "`steadlith doctor --repair`"
 WHOLE = frozenset({DriftKind.INDEX_DAMAGED, DriftKind.INDEX_MISSING})
 """What is drift of the index as a whole, and mended by building it anew."""
+MOVED = frozenset({DriftKind.INDEX_OLDER, DriftKind.INDEX_REPLACED})
+"""Another index than the last apply here left: sound as such, and not what the fingerprint file says."""
 _REBUILD = f"{REPAIR} builds it anew from the sources and the cache"
 _REWRITE = f"{REPAIR} writes it anew from its source; its vectors come from the cache"
 _MOVED = ("`steadlith plan` shows how it differs from the sources, and `steadlith apply` brings it there", False)
@@ -112,17 +114,17 @@ def _configuration(assembly: Assembly) -> Iterator[Trouble]:
 
 
 def _sources(assembly: Assembly) -> Iterator[Trouble]:
+    way_out = "nothing is planned, and so nothing deleted, until it is set right"
     try:
         sources = assembly.sources
     except SteadlithError as error:
-        yield Trouble(Ailment.CONFIGURATION, "configuration", str(error))
+        yield Trouble(Ailment.SOURCE, "sources", str(error), way_out)
         return
     for name, source in sources.items():
         try:
             yield from _documents(name, source)
         except SteadlithError as error:
-            kind = Ailment.SOURCE if isinstance(error, SourceError) else Ailment.CONFIGURATION
-            yield Trouble(kind, name, str(error), "nothing of it is deleted meanwhile; set it right and plan again")
+            yield Trouble(Ailment.SOURCE, name, str(error), way_out)
 
 
 def _documents(name: str, source: Source) -> Iterator[Trouble]:

@@ -55,7 +55,7 @@ class Repaired:
 def repair(index: Index, assembly: Assembly, *, pay: bool, lock_timeout: float) -> Repaired:
     """Examine, repair, examine again. Raises `LockHeld`."""
     found = index.examine()
-    wrong = {trouble.kind for trouble in found.mendable}
+    wrong = {trouble.kind for trouble in found.troubles if trouble.mendable or trouble.kind in doctor.MOVED}
     if not wrong:
         return Repaired(found, (), found)
     done: list[str] = []
@@ -68,11 +68,11 @@ def repair(index: Index, assembly: Assembly, *, pay: bool, lock_timeout: float) 
         lock.release()
     embedded, unpaid, refused = 0, None, None
     if drift := wrong & set(DriftKind):
-        plan = _plan(index, whole=bool(drift & doctor.WHOLE))
+        plan = _plan(index, drift)
         if plan is None:
             refused = (
-                "the index, or the configuration, is not the one of the last apply, so that repairs alone leave no "
-                "whole index: `steadlith plan --refresh full` shows a whole plan, and applying that repairs it"
+                "the index, or the configuration, is not the one of the last apply, so that repairs alone do not do: "
+                "`steadlith plan --refresh full` shows a whole plan, and applying that repairs it"
             )
         elif plan.cost.embeddings and not pay:
             unpaid = plan.cost
@@ -88,18 +88,25 @@ def repair(index: Index, assembly: Assembly, *, pay: bool, lock_timeout: float) 
     return Repaired(found, tuple(done), index.examine(), embedded, unpaid, refused)
 
 
-def _plan(index: Index, *, whole: bool) -> Plan | None:
-    """The plan that repairs; none where repairs alone do not help."""
+def _plan(index: Index, drift: set[Ailment | DriftKind]) -> Plan | None:
+    """The plan that repairs; none where more than a repair is needed."""
+    if drift & doctor.WHOLE:
+        return index.plan(Look(Level.FULL))
+    if drift & doctor.MOVED:
+        plan = index.plan(Look(Level.FULL))
+        return None if plan.changes or plan.recipe_changed else plan
     try:
-        return index.plan(Look(Level.FULL, repair_only=not whole))
+        return index.plan(Look(Level.FULL, repair_only=True))
     except UsageError:
         return None
 
 
 def _built(plan: Plan) -> str:
-    if plan.repair_only:
-        return f"wrote anew what was wrong with the index: {len(plan.mended):,} documents"
-    return f"built the index anew: {plan.target.documents:,} documents"
+    if plan.mended:
+        return f"wrote anew what was wrong with {len(plan.mended):,} documents"
+    if plan.changes:
+        return f"built the index anew: {plan.target.documents:,} documents"
+    return "noted that the index is the one of these sources"
 
 
 def _around(assembly: Assembly, wrong: set[Ailment | DriftKind]) -> list[str]:

@@ -6,7 +6,6 @@ import sys
 import apsw
 import pytest
 
-import steadlith
 from steadlith_adapters.stores.sqlite import returning
 from steadlith_core.errors import GenerationGone, LockHeld, StoreCorrupt, UsageError
 from steadlith_core.planning.planfile import dump, load
@@ -233,7 +232,6 @@ def child(site, code):
 
 
 RACER = """
-import steadlith
 from steadlith.cli import main
 index = steadlith.open(".")
 plan = index.plan()
@@ -268,7 +266,6 @@ def test_of_a_compaction_and_an_apply_at_once_each_is_done_or_told_that_the_othe
 
 SEARCHER = """
 import sys
-import steadlith
 index = steadlith.open(".")
 seen = set()
 print("ready", flush=True)
