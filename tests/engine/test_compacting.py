@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import closing
 
 import apsw
 import pytest
@@ -215,6 +216,66 @@ def test_a_fingerprint_file_of_another_head_goes_with_an_erased_document(erasabl
     erasable.open().compact(erase=["docs:secret.md"])
     assert not place.exists()
     assert erasable.plan().is_empty
+
+
+SCRIPTS = {
+    "latin": (
+        "Quixotry zymurgist",
+        "The xylographic secret is kept in the ninth drawer.",
+        ("xylograph", "ninth drawer"),
+    ),
+    "cyrillic": ("Тайник", "Ключ от погреба спрятан под яблоней.", ("погреб", "под яблоней")),
+    "chinese": ("机密", "钥匙藏在旧磨坊的第九个抽屉里。", ("钥匙", "磨坊", "第九个抽屉")),
+    "arabic": ("سري", "المفتاح مخبأ تحت شجرة الزيتون القديمة.", ("المفتاح", "شجرة الزيتون")),
+    "hindi": ("गुप्त", "चाबी पुराने कुएँ के पास छिपी है।", ("चाबी", "पुराने कुएँ")),
+    "emoji": ("🗝️🦡", "The 🦡 keeps the 🗝️ below 🪵🪵🪵.", ("🦡", "🪵🪵")),
+}
+
+
+def bytes_of(site, path, generation):
+    """Every form in which index and cache keep a document that is gone: its name, hashes, vectors and their keys."""
+    id_ = DocumentId("docs", path)
+    with closing(site.open()._assembly.open_store(readonly=True)) as store:
+        keys = sorted(store.traces([id_]).vector_keys)
+    with site.open().reader(generation) as reader:
+        chunks = reader.chunks(id_)
+        space = reader.head.recipe.spaces[0]
+        vectors = list(reader.vectors(space, keys).values())
+    with closing(site.open()._assembly.open_cache(readonly=True)) as cache:
+        vectors += cache.get(keys, space.dimensions).values()
+    hashes = [name for row in chunks for name in (row.text_hash, row.entry_hash, row.chunk_hash)]
+    assert len(vectors) == 2 * len(chunks)
+    return [*map(bytes, vectors), *map(bytes, hashes), *map(bytes, keys), path.encode()]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_field_case_24_nothing_is_left_in_any_file_whatever_the_script(churned, script):
+    title, sentence, words = SCRIPTS[script]
+    path = f"{title}.md"
+    churned.write(path, f"# {title}\n\n{sentence}\n")
+    churned.apply()
+    (churned.docs / path).unlink()
+    churned.apply()
+    needles = [word.encode() for word in (title, sentence, *words)] + bytes_of(churned, path, 6)
+    seen = [needle for needle in needles if found_in(churned, needle)]
+    assert len(seen) >= len(needles) - 2  # a title and a word may stand in the index only as their stems
+    done = churned.open().compact(erase=[f"docs:{path}"])
+    assert (done.held_back, done.asked.unknown, done.asked.uncovered) == (None, (), ())
+    assert [needle for needle in needles if found_in(churned, needle)] == []
+    assert churned.open().verify().problems == ()
+    assert churned.plan().is_empty
+
+
+def test_files_that_are_known_and_not_covered_are_named(erasable):
+    folder = erasable.root / ".steadlith"
+    (folder / "saved-plan.json").write_bytes(dump(erasable.plan()).encode())
+    (folder / ".steadlith.fingerprints.0123.tmp").write_bytes(NEEDLES[0])  # a killed writer's
+    (folder / "index.sqlite3.damaged-1").write_bytes(NEEDLES[0])
+    asked = erasable.open().compactable(erase=["secret.md"])
+    left = [str(folder / name) for name in ("index.sqlite3.damaged-1", "saved-plan.json")]
+    assert [file for file in asked.uncovered if not file.endswith(".tmp")] == left
+    erasable.open().compact(erase=["secret.md"])
+    assert found_in(erasable, NEEDLES[0]) == ["index.sqlite3.damaged-1"]
 
 
 # ---------------------------------------------------------------------------------------------------------- races
