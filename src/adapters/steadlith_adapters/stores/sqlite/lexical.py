@@ -26,11 +26,6 @@ COMMON_SHARE = 5
 LARGE = 1000
 """Chunks below which every term is scored: it costs less than asking how common it is."""
 
-LIVE_ROWS = """
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
-    WHERE e.live = 1 ORDER BY e.entry"""
-"""All that is indexed, as `add_many` takes it."""
-
 
 def columns(title: str, headings: Sequence[str], body: str) -> tuple[str, str, str]:
     """What the three columns of an entry's row are given."""
