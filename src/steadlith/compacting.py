@@ -99,8 +99,8 @@ def compactable(assembly: Assembly, store: Store, keep: int | None, erased: tupl
 
 def _uncovered(assembly: Assembly) -> tuple[str, ...]:
     """Files that are known to be there and may hold anything: none that erasing rewrites."""
-    covered = {*assembly.private_files, str(remembering.place(assembly))}
     folder = assembly.config.root / STATE_FOLDER
+    covered = {*assembly.private_files, str(remembering.place(assembly)), str(folder / ".gitignore")}
     found = {str(file) for file in folder.rglob("*") if file.is_file()} if folder.is_dir() else set()
     found |= {trouble.place for trouble in assembly.troubles() if trouble.kind is Ailment.SET_ASIDE}
     return tuple(sorted(found - covered))

@@ -142,5 +142,6 @@ def repaired(result: Repaired) -> Iterator[Line]:
         yield "bold green", "Nothing is wrong any more." if result.done else "Nothing is wrong."
         return
     yield "bold red", f"Still wrong: {plural(len(grave), 'thing')}."
-    for trouble in grave:
-        yield from _trouble(trouble)
+    if result.done:
+        for trouble in grave:
+            yield from _trouble(trouble)
