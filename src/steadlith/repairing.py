@@ -14,13 +14,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith import cachecheck, contradictions, doctor, paid, remembering
 from steadlith.border import adapter
 from steadlith.caching import opened
 from steadlith.observe import Look
-from steadlith_core.errors import GuardRefused, SteadlithError, UsageError
+from steadlith_core.errors import ConfigError, ForeignFile, GuardRefused, SourceError, SteadlithError, UsageError
 from steadlith_core.planning.overrides import REBUILD
 from steadlith_core.ports import Ailment
 from steadlith_core.records import DriftKind, Level
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 TOGETHER = 500
 """Vectors that are put back into a cache at a time."""
+BEYOND = (
+    "the index, or the configuration, is not the one of the last apply, so that repairs alone do not do: "
+    "`steadlith plan --refresh full` shows a whole plan, and applying that repairs it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +70,40 @@ def repair(index: Index, assembly: Assembly, *, pay: bool, lock_timeout: float) 
         done += _cache(index, assembly, wrong)
     finally:
         lock.release()
-    embedded, unpaid, refused = 0, None, None
-    if drift := wrong & set(DriftKind):
+    drift = {kind for kind in wrong if isinstance(kind, DriftKind)}
+    ended = _index(index, drift, pay=pay, lock_timeout=lock_timeout)
+    done += ended.done
+    done += _refilled(index, assembly, wrong)
+    return Repaired(found, tuple(done), index.examine(), ended.embedded, ended.unpaid, ended.refused)
+
+
+class _Ended(NamedTuple):
+    """How the repair of the index ended; see `Repaired`."""
+
+    done: tuple[str, ...] = ()
+    embedded: int = 0
+    unpaid: Cost | None = None
+    refused: str | None = None
+
+
+def _index(index: Index, drift: set[DriftKind], *, pay: bool, lock_timeout: float) -> _Ended:
+    if not drift:
+        return _Ended()
+    try:
         plan = _plan(index, drift)
         if plan is None:
-            refused = (
-                "the index, or the configuration, is not the one of the last apply, so that repairs alone do not do: "
-                "`steadlith plan --refresh full` shows a whole plan, and applying that repairs it"
-            )
-        elif plan.cost.embeddings and not pay:
-            unpaid = plan.cost
-        else:
-            try:
-                result = index.apply(plan, allow={REBUILD}, lock_timeout=lock_timeout)
-            except GuardRefused as error:
-                refused = f"{error}; `steadlith plan --refresh full` shows the whole plan"
-            else:
-                embedded = result.embedded
-                done.append(_built(plan))
-    done += _refilled(index, assembly, wrong)
-    return Repaired(found, tuple(done), index.examine(), embedded, unpaid, refused)
+            return _Ended(refused=BEYOND)
+        if plan.cost.embeddings and not pay:
+            return _Ended(unpaid=plan.cost)
+        result = index.apply(plan, allow={REBUILD}, lock_timeout=lock_timeout)
+    except (ConfigError, ForeignFile, SourceError) as error:
+        return _Ended(refused=str(error))
+    except GuardRefused as error:
+        return _Ended(refused=f"{error}; `steadlith plan --refresh full` shows the whole plan")
+    return _Ended((_built(plan),), result.embedded)
 
 
-def _plan(index: Index, drift: set[Ailment | DriftKind]) -> Plan | None:
+def _plan(index: Index, drift: set[DriftKind]) -> Plan | None:
     """The plan that repairs; none where more than a repair is needed."""
     if drift & doctor.WHOLE:
         return index.plan(Look(Level.FULL))

@@ -408,3 +408,41 @@ def test_what_was_set_aside_is_worth_knowing(sick):
     seen = sick.open().examine()
     assert (seen.ok, kinds(seen, grave=False)) == (True, {"set_aside"})
     assert seen.troubles[0].place == str(file(sick, "index.sqlite3.damaged-1"))
+
+
+def test_an_index_in_memory_is_looked_at_and_lives_on(make_site, article):
+    site = make_site(rest='[store]\ntype = "memory"')
+    site.write("one.md", article("one"))
+    with site.open() as index:
+        index.apply(index.plan())
+        assert index.examine().ok
+        assert index.head().generation == 1
+        assert index.repair().done == ()
+
+
+def test_a_folder_without_rights_is_told_and_no_traceback(public_path, site_at, article, as_nobody):
+    site = site_at(public_path / "site")
+    site.write("one.md", article("one"))
+    site.apply()
+    (site.root / ".steadlith").chmod(0o700)
+    script = (
+        "import steadlith, steadlith.doctor, steadlith.hands\n"
+        "from steadlith_adapters.stores.sqlite import store, surroundings\n"
+        "steadlith.open(arguments[0]).examine()\n"
+        "drop()\n"
+        "seen = steadlith.open(arguments[0]).examine()\n"
+        "answer([[str(each.kind), each.message] for each in seen.troubles if each.grave])"
+    )
+    found = dict(as_nobody(script, str(site.root)))
+    assert found.keys() == {"index_unusable", "cache_unusable"}
+    assert all("permissions" in message or "may" in message for message in found.values())
+
+
+def test_a_repair_that_needs_a_source_that_is_gone_says_so(sick):
+    file(sick).unlink()
+    shutil.move(sick.docs, sick.root / "elsewhere")
+    done = sick.open().repair()
+    assert str(sick.docs) in done.refused
+    assert kinds(done.left) == {"index_missing", "source"}
+    shutil.move(sick.root / "elsewhere", sick.docs)
+    assert sick.open().repair().left.ok

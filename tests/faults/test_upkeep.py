@@ -10,7 +10,7 @@ from faults.fate import FILES, SQLITE
 import steadlith
 from steadlith.search import search
 
-SOME = 6
+SOME = 4
 WORKS = {
     "a compaction": ("compact", "--keep", "1", "--yes", "--json"),
     "an erasure": ("compact", "--erase", "secret.md", "--yes", "--json"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from steadlith.report import sentences
-from steadlith.report.lines import Line, clean, plural
+from steadlith.report.lines import STYLES, Line, clean, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from steadlith.backups import BackedUp
     from steadlith.compacting import Compactable, Compacted
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from steadlith.repairing import Repaired
     from steadlith_core.ports import Removable, Trouble
 
+LISTED = 10
+"""Things of one kind that are named."""
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -105,8 +108,7 @@ def backed_up(made: BackedUp) -> Iterator[Line]:
 
 def diagnosis(found: Diagnosis) -> Iterator[Line]:
     """What is wrong, what is worth knowing, and how much of it a repair sets right."""
-    for trouble in found.troubles:
-        yield from _trouble(trouble)
+    yield from _troubles(found.troubles)
     grave = sum(trouble.grave for trouble in found.troubles)
     if not grave:
         yield "bold green", "Nothing is wrong."
@@ -115,6 +117,18 @@ def diagnosis(found: Diagnosis) -> Iterator[Line]:
     some = "" if mendable == grave else f" {mendable:,} of them"
     repaired = f"; `steadlith doctor --repair` repairs{some or ' it'}" if mendable else ""
     yield "bold red", f"{plural(grave, 'thing')} wrong{repaired}."
+
+
+def _troubles(found: Sequence[Trouble]) -> Iterator[Line]:
+    """Each, while there are few of its kind."""
+    count: Counter[str] = Counter()
+    for trouble in found:
+        count[trouble.kind] += 1
+        if count[trouble.kind] <= LISTED:
+            yield from _trouble(trouble)
+    for kind, seen in count.items():
+        if seen > LISTED:
+            yield STYLES["!"], f"! {kind}: {seen - LISTED:,} more; --json lists all"
 
 
 def _trouble(trouble: Trouble) -> Iterator[Line]:
@@ -126,8 +140,7 @@ def _trouble(trouble: Trouble) -> Iterator[Line]:
 
 def repaired(result: Repaired) -> Iterator[Line]:
     """What was found, what was done about it, and what is left."""
-    for trouble in result.found.troubles:
-        yield from _trouble(trouble)
+    yield from _troubles(result.found.troubles)
     for done in result.done:
         yield "green", f"+ {clean(done)}"
     if result.done:
@@ -143,5 +156,4 @@ def repaired(result: Repaired) -> Iterator[Line]:
         return
     yield "bold red", f"Still wrong: {plural(len(grave), 'thing')}."
     if result.done:
-        for trouble in grave:
-            yield from _trouble(trouble)
+        yield from _troubles(grave)

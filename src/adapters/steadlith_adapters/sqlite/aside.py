@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import os
 from codecs import getincrementaldecoder
 from glob import escape
 from itertools import count
@@ -47,7 +48,7 @@ def set_aside(kind: FileKind, path: Path) -> Path:
 
 def left(path: Path) -> list[Path]:
     """Files that were set aside from `path`, earliest first; their side files are not named."""
-    found = path.parent.glob(f"{escape(path.name)}.damaged-*") if path.parent.is_dir() else ()
+    found = path.parent.glob(f"{escape(path.name)}.damaged-*") if os.path.isdir(path.parent) else ()  # noqa: PTH112
     numbers = {int(number): each for each in found if (number := each.name.rpartition("-")[2]).isdecimal()}
     return [numbers[number] for number in sorted(numbers)]
 
