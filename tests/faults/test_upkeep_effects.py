@@ -21,7 +21,7 @@ from steadlith_adapters.stores.sqlite.session import Session
 EFFECTS = (
     *((Session, name) for name in ("run", "run_many", "copy_to")),
     *((SqliteCache, name) for name in ("put", "drop", "reclaim")),
-    *((files.Posix, name) for name in ("create", "replace", "sync_folder", "remove")),
+    *((files.Posix, name) for name in ("replace", "sync_folder", "remove")),
     (hands.Hands, "perform"),
 )
 QUESTIONS = ("SELECT", "WITH", "PRAGMA", "BEGIN", "\n")
