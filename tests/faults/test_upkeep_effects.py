@@ -187,7 +187,7 @@ def sweep(settled, folder, name, step):
 @pytest.mark.parametrize(
     ("name", "step"),
     [
-        *(pytest.param(name, 7, marks=pytest.mark.sample) for name in SCENES),
+        *(pytest.param(name, 17, marks=pytest.mark.sample) for name in SCENES),
         *(pytest.param(name, 1, marks=pytest.mark.faults) for name in SCENES),
     ],
 )
