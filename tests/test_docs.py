@@ -8,11 +8,12 @@ import click
 import pytest
 
 from steadlith import config
-from steadlith.cli import changes, comparing, cutting, measuring, offline, reading, showing, start
+from steadlith.cli import changes, comparing, cutting, measuring, offline, reading, showing, start, upkeep
 from steadlith.cli.main import CODES
 from steadlith_core import errors
 from steadlith_core.planning.plan import Repair
 from steadlith_core.planning.steps import GLYPHS, KINDS, Reason
+from steadlith_core.ports import Ailment
 from steadlith_core.records import DriftKind, FindingKind
 from steadlith_core.state.template import TEMPLATES
 
@@ -21,6 +22,7 @@ COMMANDS = {
     **{command.name: command for command in (start.init, changes.plan, showing.show, changes.apply)},
     **{command.name: command for command in (reading.status, reading.search, reading.verify, cutting.chunk)},
     **{command.name: command for command in (offline.lock, offline.prove, offline.verify_proof, comparing.diff)},
+    **{command.name: command for command in (upkeep.compact, upkeep.doctor, upkeep.backup)},
     **{f"measure {command.name}": command for command in measuring.measure.commands.values()},
     **{f"manifest {command.name}": command for command in offline.manifest.commands.values()},
 }
@@ -74,6 +76,11 @@ def test_every_reason_is_documented(reason):
 @pytest.mark.parametrize("kind", DriftKind)
 def test_every_kind_of_drift_is_documented(kind):
     row(page("drift.md"), kind)
+
+
+@pytest.mark.parametrize("ailment", Ailment)
+def test_everything_that_the_doctor_names_is_documented(ailment):
+    assert re.search(rf"^\| (`\w+`, )*`{ailment}`", page("maintenance.md"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("repair", Repair)

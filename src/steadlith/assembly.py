@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from steadlith.config import Config
     from steadlith_core.planning.wanted import WantedDocument
-    from steadlith_core.ports import Cache, Embedder, EmbedderIdentity, Lock, Source, Store
+    from steadlith_core.ports import Cache, Embedder, EmbedderIdentity, Lock, Source, Store, Trouble
     from steadlith_core.records import DocumentId, Finding, Format
 
 LEXICAL_ID = f"porter-unicode61+{LEXICAL_SEGMENTER}"
@@ -160,6 +160,15 @@ class Assembly:
         chosen = self.config.store
         with adapter(f"setting the index of store {chosen.type!r} aside"):
             return wiring.store_factory(chosen.type).set_aside(chosen.settings, root=str(self.config.root))
+
+    def troubles(self) -> tuple[Trouble, ...]:
+        """What can be seen to be wrong around the index and the cache, without opening them."""
+        store, cache, root = self.config.store, self.config.cache, str(self.config.root)
+        with adapter("looking around the index and the cache"):
+            return (
+                *wiring.store_factory(store.type).troubles(store.settings, root=root),
+                *wiring.cache_factory(cache.type).troubles(cache.settings, root=root),
+            )
 
     def set_cache_aside(self) -> str:
         """Move a damaged cache out of the way; where it is now."""

@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steadlith import files
 from steadlith.border import adapter
 from steadlith.verify import verify
 from steadlith_core.errors import StoreCorrupt, UsageError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from steadlith.assembly import Assembly
     from steadlith_core.ports import Store
     from steadlith_core.records import Head
+
+LOGS = ("-wal", "-journal")
+"""What a killed writer may leave beside a file: whoever opens a file of that name believes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,8 @@ def backup(assembly: Assembly, store: Store, path: Path, *, replace: bool) -> Ba
         with _as_usage(target):
             size = temporary.stat().st_size
             _refuse_place(assembly, target, replace=replace)
-            temporary.replace(target)
-            _settle(target.parent)
+            files.SYSTEM.replace(temporary, target)
+            files.SYSTEM.sync_folder(target.parent)
     return BackedUp(path, size, head)
 
 
@@ -66,6 +69,10 @@ def _refuse_place(assembly: Assembly, target: Path, *, replace: bool) -> None:
         raise UsageError(f"{target}: that is a file of the index itself; name another place for the backup")
     if target.is_dir() or not target.parent.is_dir():
         raise UsageError(f"{target}: expected the name of a file in a folder that is there")
+    for log in (target.with_name(target.name + suffix) for suffix in LOGS):
+        if log.exists():
+            message = f"{log} stands there, the log of another file, and would be taken for the copy's"
+            raise UsageError(f"{message}; remove it, or name another place for the backup")
     if target.exists() and not replace:
         raise UsageError(f"{target}: there is a file already; pass --force to replace it")
 
@@ -87,13 +94,3 @@ def _as_usage(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(f"{target}: {error.strerror or error}") from error
-
-
-def _settle(folder: Path) -> None:
-    """Make names in `folder` durable, where folders can be synchronised at all."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

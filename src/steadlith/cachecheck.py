@@ -92,7 +92,7 @@ def check(assembly: Assembly) -> Checked:
 def draw(assembly: Assembly, reader: Reader, count: int) -> Sample:
     """`count` texts that the index holds, fewer if it has no more. O(all text) of the index, and no embedding."""
     today, who = clock.today(), assembly.embedder_identity
-    drawn = heapq.nsmallest(count, _all(assembly, reader), key=lambda asked: hash_fields("sample", today, asked.key))
+    drawn = heapq.nsmallest(count, asked(assembly, reader), key=lambda asked: hash_fields("sample", today, asked.key))
     return Sample(
         tuple(drawn),
         cost(
@@ -119,7 +119,7 @@ def compare(assembly: Assembly, reader: Reader, sample: Sample, told: Told) -> C
     return Compared(len(keys), len(cached), tuple(_astray(sample, now, cached)), tuple(_astray(sample, now, indexed)))
 
 
-def _all(assembly: Assembly, reader: Reader) -> Iterator[Asked]:
+def asked(assembly: Assembly, reader: Reader) -> Iterator[Asked]:
     """Every embedded text of the index, once; documents whose rows are damaged are `steadlith verify`'s matter."""
     seen: set[Digest] = set()
     with adapter("reading the index"):

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 from steadlith import remembering
 from steadlith.border import adapter
+from steadlith.config import STATE_FOLDER
 from steadlith_core.errors import StoreCorrupt, UsageError
+from steadlith_core.ports import Ailment
 from steadlith_core.records import DocumentId, DriftKind
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 class Compactable:
     """What compacting would do: to which head, from which generation on it keeps, how many generations there are.
 
-    `erased` are documents to be erased; no kept generation shows those that are `unknown`.
+    `erased` are documents to be erased; no kept generation shows those that are `unknown`. `uncovered` are files of
+    the state folder that erasing does not touch: saved plans, copies, what was set aside as damaged.
     """
 
     head: Head
@@ -39,6 +42,7 @@ class Compactable:
     removable: Removable
     erased: tuple[DocumentId, ...] = ()
     unknown: tuple[DocumentId, ...] = ()
+    uncovered: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -73,7 +77,7 @@ def _document_id(name: str, sources: Collection[str]) -> DocumentId:
     raise UsageError(f"{name!r} names no document: say which source it is of ({names})")
 
 
-def compactable(store: Store, keep: int | None, erased: tuple[DocumentId, ...] = ()) -> Compactable:
+def compactable(assembly: Assembly, store: Store, keep: int | None, erased: tuple[DocumentId, ...] = ()) -> Compactable:
     """What compacting to the last `keep` generations would do; without a number all are kept.
 
     Raises `UsageError` for a document to be erased that is in the head.
@@ -89,7 +93,17 @@ def compactable(store: Store, keep: int | None, erased: tuple[DocumentId, ...] =
             keep_from = head.generation
         known = store.traces(erased).documents
         unknown = tuple(id_ for id_ in erased if id_ not in known)
-        return Compactable(head, keep_from, len(numbers), store.removable(keep_from), erased, unknown)
+        uncovered = _uncovered(assembly) if erased else ()
+        return Compactable(head, keep_from, len(numbers), store.removable(keep_from), erased, unknown, uncovered)
+
+
+def _uncovered(assembly: Assembly) -> tuple[str, ...]:
+    """Files that are known to be there and may hold anything: none that erasing rewrites."""
+    folder = assembly.config.root / STATE_FOLDER
+    covered = {*assembly.private_files, str(remembering.place(assembly)), str(folder / ".gitignore")}
+    found = {str(file) for file in folder.rglob("*") if file.is_file()} if folder.is_dir() else set()
+    found |= {trouble.place for trouble in assembly.troubles() if trouble.kind is Ailment.SET_ASIDE}
+    return tuple(sorted(found - covered))
 
 
 def _refuse_present(store: Store, erased: tuple[DocumentId, ...]) -> None:

@@ -96,7 +96,7 @@ class Replacement:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._finished = False
-        _sweep(file)
+        sweep(file)
         self._path, self._raw = _create(file)
         self.stream = BufferedWriter(self._raw)
         with suppress(OSError):  # there is no old file, or it is somebody else's
@@ -161,7 +161,7 @@ def _create(file: Path) -> tuple[Path, FileIO]:
         raw.close()  # swept between the two lines
 
 
-def _sweep(file: Path) -> None:
+def sweep(file: Path) -> None:
     """Remove what killed writers of `file` left."""
     for left in file.parent.glob(f".{escape(file.name)}.*.tmp"):
         with suppress(OSError), left.open("rb") as stream:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from steadlith.caching import Caching
     from steadlith.compacting import Compactable, Compacted
     from steadlith.config import Config
+    from steadlith.doctor import Diagnosis
     from steadlith.explain import Explained
+    from steadlith.repairing import Repaired
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
@@ -204,7 +206,7 @@ class Index:
 
         erased = compacting.document_ids(tuple(erase), self.config.sources)
         with ExitStack() as stack:
-            return compacting.compactable(self._open(stack, readonly=True), keep, erased)
+            return compacting.compactable(self._assembly, self._open(stack, readonly=True), keep, erased)
 
     def compact(self, *, keep: int | None = None, erase: Iterable[str] = (), lock_timeout: float = 0.0) -> Compacted:
         """Remove for good what no kept generation shows, and give its space back. Head and saved plans stay.
@@ -219,7 +221,8 @@ class Index:
             stack.callback(lock.release)
             lock.acquire()
             store = self._open(stack, readonly=False)
-            return compacting.compact(self._assembly, store, compacting.compactable(store, keep, erased))
+            asked = compacting.compactable(self._assembly, store, keep, erased)
+            return compacting.compact(self._assembly, store, asked)
 
     def backup(self, path: str | PathLike[str], *, replace: bool = False) -> BackedUp:
         """Copy the index to `path`, verified, while others read and write it. `UsageError` if there is a file, unless
@@ -229,6 +232,22 @@ class Index:
 
         with ExitStack() as stack:
             return backups.backup(self._assembly, self._open(stack, readonly=True), Path(path), replace=replace)
+
+    def examine(self) -> Diagnosis:
+        """What is wrong with the whole set-up, each thing by name and with its way out. Changes and embeds nothing."""
+        from steadlith import doctor
+
+        with ExitStack() as stack:
+            return doctor.examine(self._assembly, partial(self._open, stack, readonly=True))
+
+    def repair(self, *, pay: bool = False, lock_timeout: float = 0.0) -> Repaired:
+        """Set right what `examine` calls mendable, from the sources, the index and the cache; then examine again.
+
+        Without `pay` it stops before anything is embedded, and says what that costs. Raises `LockHeld`.
+        """
+        from steadlith import repairing
+
+        return repairing.repair(self, self._assembly, pay=pay, lock_timeout=lock_timeout)
 
     def head(self) -> Head:
         """What was last committed."""

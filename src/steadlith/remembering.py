@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from steadlith import files
 from steadlith.config import STATE_FOLDER
 from steadlith.fingerprints import Draft, Fingerprints, Header, encode, tally
 
@@ -56,7 +57,11 @@ def is_of(found: Header, now: Header) -> bool:
 
 
 def forget_stale(assembly: Assembly, head: Head) -> bool:
-    """Delete the fingerprint file if it is not of this head and configuration, or cannot be read; whether it was."""
+    """Delete the fingerprint file if it is not of this head and configuration, or cannot be read; whether it was.
+
+    What killed writers left of other ones is deleted in any case.
+    """
+    files.sweep(place(assembly))
     file = known(assembly)
     if file is not None:
         file.close()

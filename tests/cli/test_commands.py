@@ -206,7 +206,9 @@ def test_usage_errors_exit_64(cli, folder, arguments):
     assert json.loads(with_json.out)["exit_code"] == 64
 
 
-@pytest.mark.parametrize("command", [["plan"], ["apply"], ["status"], ["search", "x"], ["verify"]])
+@pytest.mark.parametrize(
+    "command", [["plan"], ["apply"], ["status"], ["search", "x"], ["verify"], ["compact"], ["backup", "x"]]
+)
 def test_without_a_configuration_every_command_says_how_to_get_one(cli, command):
     ran = cli(*command)
     assert ran.code == 1

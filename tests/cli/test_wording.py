@@ -58,7 +58,7 @@ def test_drift_that_nothing_repairs_is_not_a_match(empty):
     shown = lines(replace(empty, drift=(PAST,)))
     assert shown[-1] == "No changes in the sources; applying does not repair the drift above."
     assert shown[1].endswith(f"({sentences.HISTORY})")
-    assert "move the index file away and apply" in sentences.HISTORY
+    assert "compact --keep 1" in sentences.HISTORY
     assert sentences.HISTORY in markdown.plan(replace(empty, drift=(PAST,)))
     assert "older generations" not in sentences.repair(replace(PAST, kind=DriftKind.DOCUMENT))
 

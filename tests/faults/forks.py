@@ -22,16 +22,19 @@ from faults.fate import Fate
 from faults.filesystem import FaultyFiles
 
 import steadlith
-from steadlith import files
-from steadlith.cli import changes, offline, reading  # noqa: F401 -- loaded before the fork
+from steadlith import backups, compacting, files  # noqa: F401 -- loaded before the fork
+from steadlith.cli import changes, offline, reading, upkeep  # noqa: F401 -- as above
 from steadlith.cli.main import main
 from steadlith.fingerprints import Fingerprints
-from steadlith_adapters.caches import sqlite as caches
+from steadlith_adapters.caches.sqlite import cache as caches
+from steadlith_adapters.caches.sqlite import file as cache_file
 from steadlith_adapters.embedders import hash as embedders
-from steadlith_adapters.stores.sqlite import session, store, transaction  # noqa: F401 -- as above
+from steadlith_adapters.stores.sqlite import connection as store_file
+from steadlith_adapters.stores.sqlite import schema, session, store, transaction  # noqa: F401 -- as above
 from steadlith_core.applying.audit import PROBE_TEXTS
 from steadlith_core.digest import Digest
 
+DIMENSIONS = 64
 PATIENCE = 120
 """Seconds after which a child counts as hung. Nothing here takes five."""
 
@@ -52,7 +55,7 @@ def watch(notes):
 
     def noting_run(self, sql, *bindings):
         rows = run(self, sql, *bindings)
-        if sql == "COMMIT":
+        if sql == "COMMIT" and Path(self.path).is_absolute():  # not of a temporary index
             notes("committed")
         return rows
 
@@ -69,31 +72,45 @@ def watch(notes):
     embedders.HashEmbedder.embed_documents = noting_embed
 
 
-def sabotage(level):
-    """Have index and cache written with less than `synchronous = FULL`: the campaign must notice."""
-    run, open_writing = session.Session.run, caches.open_writing
+def spoil_index(level):
+    """Have the index written with less than `synchronous = FULL`: the campaign must notice."""
+    run = session.Session.run
 
     def careless(self, sql, *bindings):
         return run(self, f"PRAGMA synchronous = {level}" if sql == "PRAGMA synchronous = FULL" else sql, *bindings)
 
-    def careless_cache(path):
+    session.Session.run = careless
+
+
+def spoil_cache(level):
+    open_writing = cache_file.open_writing
+
+    def careless(path):
         connection = open_writing(path)
         connection.execute(f"pragma synchronous = {level}").fetchall()
         return connection
 
-    session.Session.run, caches.open_writing = careless, careless_cache
+    cache_file.open_writing = careless
 
 
-def command(notes, root, arguments, fault=None, pages=20, level=None, careless=False):
-    """Type a command in `root`, with a page cache of `pages`, so that a commit spills into the log on its way."""
+SPOIL = {"index": spoil_index, "cache": spoil_cache}
+
+
+def command(notes, root, arguments, fault=None, pages=20, spoiled=None, careless=False):
+    """Type a command in `root`, with a page cache of `pages`, so that a commit spills into the log on its way.
+
+    `spoiled` is which file is not synced as it should be, and how it is.
+    """
     os.chdir(root)
     fate = Fate(**(fault or {}))
     installed = vfs.install(fate)
     files.SYSTEM = FaultyFiles(fate, careless=careless)
     apsw.connection_hooks.append(lambda connection: connection.execute(f"PRAGMA cache_size = {pages}").fetchall())
+    store_file.WRITE_CACHE_KIB = pages * schema.PAGE_SIZE // 1024
     watch(notes)
-    if level:
-        sabotage(level)
+    if spoiled:
+        which, level = spoiled
+        SPOIL[which](level)
     sys.argv = ["steadlith", *arguments]
     try:
         main()
@@ -110,9 +127,10 @@ def judge(notes, root, kept=()):
     place = Path(root, ".steadlith/index.sqlite3")
     wanted = [Digest.parse(key) for key in kept]
     with closing(index._assembly.open_cache(readonly=True)) as cache:
-        lost = len(set(wanted) - cache.contains(wanted))
+        lost = len(set(wanted) - cache.contains(wanted, DIMENSIONS))
     answer = {
         "generation": head.generation,
+        "history": [each.number for each in index.history()],
         "corpus": str(head.corpus_root),
         "state": str(head.state_root),
         "problems": list(verified.problems),
@@ -146,8 +164,9 @@ def rows(place):
 
         live = count("SELECT count(*) FROM entry WHERE live = 1")
         assert live == count("SELECT count(*) FROM lexical_docsize")
-        assert live == count("SELECT count(*) FROM vec_1_1 WHERE live = 1")
-        assert live == count("SELECT count(*) FROM vec_1_1 v JOIN entry e ON e.entry = v.rowid WHERE e.live = 1")
+        vectors = count("SELECT vec_table FROM space")
+        assert live == count(f"SELECT count(*) FROM {vectors} WHERE live = 1")
+        assert live == count(f"SELECT count(*) FROM {vectors} v JOIN entry e ON e.entry = v.rowid WHERE e.live = 1")
         return {
             "live": live,
             "open": count(f"SELECT count(*) FROM occurrence WHERE valid_to = {2**63 - 1}"),

@@ -31,7 +31,7 @@ CODES = """\b
 Exit codes:
   0    done, or no changes, or already applied
   1    error
-  2    changes present (--detailed-exitcode); for verify, diff: differences found
+  2    changes present (--detailed-exitcode); for verify, diff, doctor: something found
   3    refused by a guard, or approval missing
   4    lock held
   5    plan stale, rejected, or from another index
@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, str] = {
     "cache": "caching:cache",
     "compact": "upkeep:compact",
     "backup": "upkeep:backup",
+    "doctor": "upkeep:doctor",
     "chunk": "cutting:chunk",
     "measure": "measuring:measure",
 }

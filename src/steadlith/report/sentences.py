@@ -46,10 +46,7 @@ REPAIRS: Mapping[Repair, str] = {
 }
 """What applying a plan does about drift."""
 
-HISTORY = (
-    "older generations cannot be repaired; to be rid of them move the index file away and apply: it is built anew from "
-    "the cache"
-)
+HISTORY = "older generations cannot be repaired; `steadlith compact --keep 1` lets them go"
 
 
 def repair(drift: Drift) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from steadlith.report.lines import Line, clean, plural
+from steadlith.report import sentences
+from steadlith.report.lines import STYLES, Line, clean, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from steadlith.backups import BackedUp
     from steadlith.compacting import Compactable, Compacted
-    from steadlith_core.ports import Removable
+    from steadlith.doctor import Diagnosis
+    from steadlith.repairing import Repaired
+    from steadlith_core.ports import Removable, Trouble
 
+LISTED = 10
+"""Things of one kind that are named."""
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
@@ -46,7 +52,9 @@ def compactable(asked: Compactable) -> Iterator[Line]:
             "The head, its roots and saved plans stay as they are; a generation that goes cannot be rolled back to.",
         )
     if asked.erased:
-        yield "", "Backups, exported manifests, plan files and files set aside as damaged are not covered."
+        yield "", "Backups, exported manifests and saved plans are not covered, wherever they are."
+    for file in asked.uncovered:
+        yield "bold yellow", f"! {clean(file)} is not covered, and may hold it: delete it if you do not need it"
 
 
 def _kept(asked: Compactable) -> str:
@@ -96,3 +104,56 @@ def backed_up(made: BackedUp) -> Iterator[Line]:
     place = f"{clean(str(made.path))} ({size(made.bytes)})"
     yield "bold green", f"Backed up generation {made.head.generation} to {place}, verified."
     yield "", f"State root: {made.head.state_root}"
+
+
+def diagnosis(found: Diagnosis) -> Iterator[Line]:
+    """What is wrong, what is worth knowing, and how much of it a repair sets right."""
+    yield from _troubles(found.troubles)
+    grave = sum(trouble.grave for trouble in found.troubles)
+    if not grave:
+        yield "bold green", "Nothing is wrong."
+        return
+    mendable = sum(trouble.grave for trouble in found.mendable)
+    some = "" if mendable == grave else f" {mendable:,} of them"
+    repaired = f"; `steadlith doctor --repair` repairs{some or ' it'}" if mendable else ""
+    yield "bold red", f"{plural(grave, 'thing')} wrong{repaired}."
+
+
+def _troubles(found: Sequence[Trouble]) -> Iterator[Line]:
+    """Each, while there are few of its kind."""
+    count: Counter[str] = Counter()
+    for trouble in found:
+        count[trouble.kind] += 1
+        if count[trouble.kind] <= LISTED:
+            yield from _trouble(trouble)
+    for kind, seen in count.items():
+        if seen > LISTED:
+            yield STYLES["!"], f"! {kind}: {seen - LISTED:,} more; --json lists all"
+
+
+def _trouble(trouble: Trouble) -> Iterator[Line]:
+    glyph, style = ("!", "bold red") if trouble.grave else ("-", "yellow")
+    yield style, f"{glyph} {trouble.kind}: {clean(trouble.place)}: {clean(trouble.message)}"
+    if trouble.way_out:
+        yield "", f"    {clean(trouble.way_out)}"
+
+
+def repaired(result: Repaired) -> Iterator[Line]:
+    """What was found, what was done about it, and what is left."""
+    yield from _troubles(result.found.troubles)
+    for done in result.done:
+        yield "green", f"+ {clean(done)}"
+    if result.done:
+        yield "", f"Embedded: {plural(result.embedded, 'text')}."
+    if result.unpaid is not None:
+        yield "bold yellow", f"The index is not repaired yet. {sentences.embeddings(result.unpaid)}"
+        yield "", "Pass --yes to pay for that."
+    if result.refused is not None:
+        yield "bold yellow", f"The index is not repaired: {clean(result.refused)}"
+    grave = [trouble for trouble in result.left.troubles if trouble.grave]
+    if not grave:
+        yield "bold green", "Nothing is wrong any more." if result.done else "Nothing is wrong."
+        return
+    yield "bold red", f"Still wrong: {plural(len(grave), 'thing')}."
+    if result.done:
+        yield from _troubles(grave)

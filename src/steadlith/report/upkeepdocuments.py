@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from steadlith.backups import BackedUp
     from steadlith.compacting import Compactable, Compacted
+    from steadlith.doctor import Diagnosis
+    from steadlith.repairing import Repaired
+    from steadlith_core.ports import Trouble
     from steadlith_core.records import DocumentId
 
 
@@ -26,6 +29,7 @@ def compactable(asked: Compactable) -> dict[str, Any]:
         "removable": asdict(asked.removable),
         "erased": _ids(asked.erased),
         "unknown": _ids(asked.unknown),
+        "uncovered": list(asked.uncovered),
     }
 
 
@@ -54,6 +58,35 @@ def backed_up(made: BackedUp) -> dict[str, Any]:
         "corpus_root": str(made.head.corpus_root),
         "state_root": str(made.head.state_root),
     }
+
+
+def diagnosis(found: Diagnosis) -> dict[str, Any]:
+    """What is wrong."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-diagnosis",
+        "ok": found.ok,
+        "troubles": _troubles(found.troubles),
+    }
+
+
+def repaired(result: Repaired) -> dict[str, Any]:
+    """What was done about it, and what is left."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-repair",
+        "ok": result.left.ok,
+        "found": _troubles(result.found.troubles),
+        "done": list(result.done),
+        "embedded": result.embedded,
+        "unpaid": None if result.unpaid is None else asdict(result.unpaid),
+        "refused": result.refused,
+        "left": _troubles(result.left.troubles),
+    }
+
+
+def _troubles(found: Iterable[Trouble]) -> list[dict[str, Any]]:
+    return [asdict(each) for each in found]
 
 
 def _ids(ids: Iterable[DocumentId]) -> list[dict[str, str]]:

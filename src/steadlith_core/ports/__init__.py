@@ -11,9 +11,10 @@ from steadlith_core.ports.reading import Capabilities, Reader, Recorded
 from steadlith_core.ports.settings import Settings
 from steadlith_core.ports.sources import FormatRule, Known, Source, SourceFactory, nothing_known
 from steadlith_core.ports.stores import Lock, Store, StoreFactory, Transaction
-from steadlith_core.ports.upkeep import Compaction, Removable, Traces
+from steadlith_core.ports.upkeep import Ailment, Compaction, Removable, Traces, Trouble
 
 __all__ = [
+    "Ailment",
     "Cache",
     "CacheFactory",
     "CacheStats",
@@ -39,5 +40,6 @@ __all__ = [
     "Tally",
     "Traces",
     "Transaction",
+    "Trouble",
     "nothing_known",
 ]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.ports.settings import Settings
+    from steadlith_core.ports.upkeep import Trouble
     from steadlith_core.vectors import Vector
 
 
@@ -145,4 +146,8 @@ class CacheFactory(Protocol):
 
         Raises `ForeignFile` for what is not ours.
         """
+        ...
+
+    def troubles(self, settings: Settings, *, root: str) -> Sequence[Trouble]:
+        """What can be seen to be wrong around the cache, without opening it and without changing anything."""
         ...

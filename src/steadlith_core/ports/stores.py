@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.ports.reading import Capabilities, Reader
     from steadlith_core.ports.settings import Settings
-    from steadlith_core.ports.upkeep import Compaction, Removable, Traces
+    from steadlith_core.ports.upkeep import Compaction, Removable, Traces, Trouble
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -150,6 +150,10 @@ class StoreFactory(Protocol):
 
         Called under the lock. Raises `ForeignFile` for what is not ours.
         """
+        ...
+
+    def troubles(self, settings: Settings, *, root: str) -> Sequence[Trouble]:
+        """What can be seen to be wrong around the index, without opening it and without changing anything."""
         ...
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> Lock:

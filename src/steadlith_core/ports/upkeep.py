@@ -1,13 +1,14 @@
-"""What a store tells of its upkeep: what compacting would remove, what it removed, and what is left of a document."""
+"""What adapters tell of upkeep: what compacting removes, what is left of a document, what is wrong around a file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steadlith_core.digest import Digest
-    from steadlith_core.records import DocumentId
+    from steadlith_core.records import DocumentId, DriftKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +54,40 @@ class Traces:
 
     documents: frozenset[DocumentId]
     vector_keys: frozenset[Digest]
+
+
+class Ailment(StrEnum):
+    """What can be wrong with a set-up besides drift. Closed; docs/maintenance.md says what each is and what helps."""
+
+    CONFIGURATION = "configuration"
+    SOURCE = "source"
+    DOCUMENT = "document"
+    EXTENSION = "extension"
+    NETWORK = "network"
+    INDEX_FOREIGN = "index_foreign"
+    INDEX_UNUSABLE = "index_unusable"
+    CACHE_FOREIGN = "cache_foreign"
+    CACHE_DAMAGED = "cache_damaged"
+    CACHE_UNUSABLE = "cache_unusable"
+    CACHE_ENTRY = "cache_entry"
+    CACHE_CONTRADICTS = "cache_contradicts"
+    FINGERPRINTS = "fingerprints"
+    LOG_LEFT = "log_left"
+    LOCK_LEFT = "lock_left"
+    SET_ASIDE = "set_aside"
+    DISK_SPACE = "disk_space"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that is wrong, where, in a sentence; and the way out, empty where the message says it.
+
+    What is not `grave` stands in nobody's way: it is worth knowing. What is `mendable` a repair sets right.
+    """
+
+    kind: Ailment | DriftKind
+    place: str
+    message: str
+    way_out: str = ""
+    grave: bool = True
+    mendable: bool = False

@@ -6,6 +6,7 @@ Usage: sqlite_keeper.py FOLDER (compact | scrub | backup) N: die in the middle o
 import os
 import signal
 import sys
+from pathlib import Path
 
 import apsw
 
@@ -46,12 +47,12 @@ def main(folder, work, moment):
     store = FACTORY.open({"path": "index.sqlite3"}, root=folder, readonly=False)
     head = store.head()
     if work == "backup":
-        store.backup(os.path.join(folder, "backup.sqlite3")).close()
+        store.backup(str(Path(folder, "backup.sqlite3"))).close()
     else:
         store.compact(head, head.generation, scrub=work == "scrub")
     store.close()
     del vfs
-    print(int(moment) - DyingVFS.left)
+    sys.stdout.write(str(int(moment) - DyingVFS.left))
 
 
 if __name__ == "__main__":

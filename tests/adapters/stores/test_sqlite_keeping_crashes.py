@@ -1,4 +1,4 @@
-"""A compaction that ends anywhere leaves the same head, whole: with the old generations or without; and can be redone."""
+"""A compaction that ends anywhere leaves the same head, with the old generations or without, and can be redone."""
 
 import shutil
 import signal

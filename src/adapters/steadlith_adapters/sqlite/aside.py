@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import os
 from codecs import getincrementaldecoder
+from glob import escape
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -42,6 +44,13 @@ def set_aside(kind: FileKind, path: Path) -> Path:
             if old == path or old.exists():
                 old.rename(new)
     return target
+
+
+def left(path: Path) -> list[Path]:
+    """Files that were set aside from `path`, earliest first; their side files are not named."""
+    found = path.parent.glob(f"{escape(path.name)}.damaged-*") if os.path.isdir(path.parent) else ()  # noqa: PTH112
+    numbers = {int(number): each for each in found if (number := each.name.rpartition("-")[2]).isdecimal()}
+    return [numbers[number] for number in sorted(numbers)]
 
 
 def _targets(path: Path) -> Iterator[Path]:

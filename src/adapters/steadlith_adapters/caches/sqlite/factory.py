@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from steadlith_adapters.caches.sqlite.cache import SqliteCache
-    from steadlith_core.ports import Settings
+    from steadlith_core.ports import Settings, Trouble
 
 DEFAULT_PATH = ".steadlith/cache.sqlite3"
 
@@ -39,6 +39,13 @@ class SqliteCacheFactory:
         from steadlith_adapters.sqlite.aside import set_aside
 
         return str(set_aside(CACHE, _path(settings, root)))
+
+    def troubles(self, settings: Settings, *, root: str) -> Sequence[Trouble]:
+        """What is wrong around the file."""
+        from steadlith_adapters.caches.sqlite.schema import CACHE
+        from steadlith_adapters.sqlite.surroundings import troubles
+
+        return tuple(troubles(CACHE, _path(settings, root)))
 
 
 FACTORY = SqliteCacheFactory()

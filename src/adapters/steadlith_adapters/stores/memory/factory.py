@@ -15,7 +15,7 @@ from steadlith_core.errors import LockHeld
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steadlith_core.ports import Settings
+    from steadlith_core.ports import Settings, Trouble
 
 
 class MemoryLock:
@@ -69,6 +69,12 @@ class MemoryStoreFactory:
         _refuse_settings(settings)
         del root
         return ""
+
+    def troubles(self, settings: Settings, *, root: str) -> Sequence[Trouble]:
+        """See `StoreFactory.troubles`; there is nothing around a memory store."""
+        _refuse_settings(settings)
+        del root
+        return ()
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> MemoryLock:
         """See `StoreFactory.lock`."""

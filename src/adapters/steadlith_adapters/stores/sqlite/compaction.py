@@ -53,6 +53,7 @@ _REMOVE = (
 _REMOVE_VECTORS = f"DELETE FROM vector WHERE space = ?2 AND entry IN ({_UNUSED_ENTRIES})"  # noqa: S608
 _REMOVE_DOCUMENTS = """
     DELETE FROM document WHERE NOT EXISTS (SELECT 1 FROM document_version v WHERE v.document = document.document)"""
+
 _LIVE_ROWS = """
     SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1
     ORDER BY e.entry"""

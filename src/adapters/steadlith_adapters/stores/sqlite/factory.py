@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.sqlite.lock import SqliteLock
     from steadlith_adapters.stores.sqlite.store import SqliteStore
-    from steadlith_core.ports import Settings
+    from steadlith_core.ports import Settings, Trouble
 
 DEFAULT_PATH = ".steadlith/index.sqlite3"
 LOCK_FILES = (".lock", ".lock.info")
@@ -39,6 +39,12 @@ class SqliteStoreFactory:
         from steadlith_adapters.stores.sqlite.schema import INDEX
 
         return str(set_aside(INDEX, _index_path(settings, root)))
+
+    def troubles(self, settings: Settings, *, root: str) -> Sequence[Trouble]:
+        """See `StoreFactory.troubles`."""
+        from steadlith_adapters.stores.sqlite.surroundings import troubles
+
+        return tuple(troubles(_index_path(settings, root)))
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> SqliteLock:
         """See `StoreFactory.lock`."""

@@ -13,7 +13,7 @@ import os
 import socket
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steadlith_adapters.sqlite import network
 from steadlith_core.errors import AdapterError, LockHeld
@@ -79,14 +79,33 @@ class SqliteLock:
         self._info.write_text(json.dumps(info, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def _read_holder(self) -> str:
-        try:
-            info: Any = json.loads(self._info.read_text(encoding="utf-8"))
-            command, pid, host, since = (info[key] for key in ("command", "pid", "host", "since"))
-        except (OSError, ValueError, KeyError, TypeError):
-            return NO_NAME
-        if host == socket.gethostname() and not _runs(pid):
-            return NO_NAME
-        return f"{command}, process {pid} on {host}, since {since}"
+        found = _record(self._info)
+        return found.holder if found is not None and found.may_run else NO_NAME
+
+
+class _Record(NamedTuple):
+    """Who wrote an info record; and whether that process may still run, as far as this machine knows."""
+
+    holder: str
+    may_run: bool
+
+
+def left_record(index: Path) -> tuple[Path, str] | None:
+    """The record that a process of this machine left when it died, and who that was; none if there is no such."""
+    path = index.with_name(index.name + INFO_SUFFIX)
+    found = _record(path)
+    return None if found is None or found.may_run else (path, found.holder)
+
+
+def _record(path: Path) -> _Record | None:
+    """The record at `path`; none where there is none that can be read."""
+    try:
+        info: Any = json.loads(path.read_text(encoding="utf-8"))
+        command, pid, host, since = (info[key] for key in ("command", "pid", "host", "since"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    may_run = host != socket.gethostname() or _runs(pid)
+    return _Record(f"{command}, process {pid} on {host}, since {since}", may_run)
 
 
 def _runs(pid: Any) -> bool:
