@@ -6,7 +6,6 @@ from contextlib import closing
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY, connection, returning, session
-from steadlith_adapters.stores.sqlite.checks import remade
 from steadlith_conformance.samples import SPACE, Piece, doc, pieces, vector, write
 from steadlith_core.errors import AdapterError, GenerationGone, LockHeld, StoreCorrupt, UsageError
 
@@ -218,15 +217,3 @@ def test_a_copy_of_a_compacted_file_is_an_index(store, tmp_path):
     with closing(open_store(tmp_path / "copy")) as copied:
         assert copied.head() == store.head()
         assert problems(copied) == []
-
-
-def test_a_lexical_index_that_was_made_anew_is_checked_in_the_fast_way(store, tmp_path):
-    """Byte by byte; after other writes SQLite's merging may lay the same words out otherwise, and they are compared."""
-    for _ in range(2):
-        store.compact(store.head(), store.head().generation, scrub=True)
-        with closing(connection.reading(tmp_path / "index.sqlite3")) as reading:
-            assert remade.is_same(reading)
-        write(store, {doc("b.md"): pieces(*(f"more {step}{LONG}" for step in range(50)))})
-        assert problems(store) == []
-        store.compact(store.head(), store.head().generation)
-        assert problems(store) == []
