@@ -1,6 +1,6 @@
 """One fault at every point of a command: run it in a child, look at what is left, run again, compare with the target.
 
-1. A scenario is a site, a command, and the files whose operations are counted. Its target is what the command leaves
+1. A scenario is a site, a command, and the operations on files that are counted. Its target is what the command leaves
    when nothing goes wrong.
 2. After a fault the head is the old one or the new one. It is the new one if the commit was acknowledged, and the old
    one if the command says that nothing was committed. Nothing in the index is wrong either way.
@@ -18,7 +18,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faults.fate import NEEDS_ROOM, SQLITE
+from faults.fate import FILES, NEEDS_ROOM, SQLITE
 
 ROOT = Path(__file__).parents[2]
 CONFIG = """
@@ -33,10 +33,10 @@ embedder = "hash"
 dimensions = 64
 batch_size = {batch}
 """
-BATCH = 64
-INDEX, CACHE = "index.sqlite3", "cache.sqlite3"
+BATCH = 32
+SHARE = 6
+"""One page in so many of our documentation: enough for a commit of a hundred writes."""
 TYPED = {"AdapterError", "OutcomeUnknown", "StoreCorrupt"}
-KILLS = ("kill before", "kill within", "kill after")
 ERRORS = ("full", "error")
 
 
@@ -87,8 +87,7 @@ class Scenario:
 
     forks: Forks
     base: Path
-    names: tuple[str, ...]
-    verbs: tuple[str, ...] = SQLITE
+    verbs: tuple[str, ...] = (*SQLITE, *FILES)
     arguments: tuple[str, ...] = ("apply", "--yes", "--json")
     before: dict = field(init=False)
     after: dict = field(init=False)
@@ -101,10 +100,10 @@ class Scenario:
         assert self.after != self.before
 
     def measured(self, **more):
-        """The operations of a run without a fault, in order."""
+        """The operations of a run without a fault, in order: what was done, and the name of the file."""
         ran = self.run(self.copy("whole"), **more)
         assert ran.code == 0, ran.err
-        return [verb for verb, _ in ran.noted("seen")]
+        return ran.noted("seen")
 
     def copy(self, name):
         root = self.base.with_name(f"{self.base.name}-{name}")
@@ -112,12 +111,12 @@ class Scenario:
         return shutil.copytree(self.base, root)
 
     def run(self, root, **more):
-        fault = {"names": self.names, "verbs": self.verbs, **more.pop("fault", {})}
+        fault = {"verbs": self.verbs, **more.pop("fault", {})}
         return self.forks("command", root, arguments=self.arguments, fault=fault, **more)
 
     def points(self, kind, some):
         """Where to try a fault: at `some` of the operations that it can meet, or at all of them."""
-        needs_room = [verb for verb in self.operations if verb in NEEDS_ROOM]
+        needs_room = [verb for verb, _ in self.operations if verb in NEEDS_ROOM]
         count = len(needs_room if kind == "full" else self.operations)
         if some is None or some >= count:
             return range(1, count + 1)
@@ -131,12 +130,12 @@ class Scenario:
         assert answer.pop("fingerprints") != "damaged", root
         return answer
 
-    def try_fault(self, kind, at, *, seed=0, lasting=False, level=None):
+    def try_fault(self, kind, at, *, seed=0, lasting=False, spoiled=None):
         """One fault, judged in full."""
         root = self.copy("tried")
         fault = {"kind": kind, "at": at, "seed": seed, "lasting": lasting}
-        ran = self.run(root, fault=fault, level=level)
-        where = f"{kind} at {at} of {self.names}, seed {seed}, lasting {lasting}: {ran.err}"
+        ran = self.run(root, fault=fault, spoiled=spoiled)
+        where = f"{kind} at {at}, seed {seed}, lasting {lasting}: {ran.err}"
         if kind in ERRORS:
             self._check_told(ran, root, where)
         else:
@@ -180,7 +179,7 @@ def make_base(folder):
     """A site beside our own documentation, nothing applied yet. Its copies share the pages."""
     pages = folder / "pages"
     pages.mkdir(parents=True)
-    for page in sorted((ROOT / "docs").glob("**/*.md"))[::2]:
+    for page in sorted((ROOT / "docs").glob("**/*.md"))[::SHARE]:
         shutil.copy(page, pages / f"{page.parent.name}-{page.name}")
     site = folder / "site"
     site.mkdir()
@@ -196,5 +195,5 @@ def edit(site):
     pages[1].rename(folder / "renamed.md")
     for page in pages[2::2]:
         page.write_text(page.read_text("utf-8").replace(" the ", " THE ", 9) + "\nOne more line.\n", "utf-8")
-    for source in sorted((ROOT / "src/steadlith_core").glob("*.py")):
+    for source in sorted((ROOT / "src/steadlith_core").glob("*.py"))[::SHARE // 2]:
         shutil.copy(source, folder / f"{source.stem}.md")

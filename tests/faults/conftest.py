@@ -1,9 +1,10 @@
 """How often each fault was tried: the counts behind the table in docs/reliability.md.
 
 1. A test calls `tried(fault, how, times)` for what it has tried *and judged*: after its asserts, not before.
-2. `fault` is what a user fears ("power loss while a commit is written"), `how` is how it is brought about. One fault
-   has one wording of `how`; both become a row of the table as they are.
-3. Where STEADLITH_TRIED names a folder, every process of the run leaves its counts there, so that a parallel run adds
+2. `fault` is what a user fears ("a power cut while files are written"), `how` is how it is brought about. What stands
+   after a colon is a variety: the varieties of a fault share a row of the table.
+3. Every fault has its line in `found.toml`: what trying it has shown. `tests/test_reliability.py` holds them together.
+4. Where STEADLITH_TRIED names a folder, every process of the run leaves its counts there, so that a parallel run adds
    up: `scripts/reliability.py FOLDER` merges them into the page.
 """
 
@@ -16,10 +17,12 @@ from types import ModuleType
 
 import pytest
 
-# Like every test folder this one has no `__init__.py`; its modules are a package nevertheless.
+# Like every test folder this one has no `__init__.py`; its modules are a package nevertheless, and so is `trials`.
 package = ModuleType("faults")
 package.__path__ = [str(Path(__file__).parent)]
 sys.modules["faults"] = package
+if package.__path__[0] not in sys.path:
+    sys.path.append(package.__path__[0])
 
 VARIABLE = "STEADLITH_TRIED"
 TRIES = pytest.StashKey[Counter]()

@@ -18,15 +18,13 @@ SQLITE = ("write", "sync", "truncate", "delete")
 FILES = ("create", "write file", "sync file", "rename", "sync folder", "remove")
 """Operations on all others: those of `steadlith.files.FileSystem`."""
 NEEDS_ROOM = {"write", "create", "write file"}
-SIDE_FILES = ("-wal", "-journal")
 
 
 class Fate:
-    """`names` are the ends of the names of SQLite's files that are counted."""
+    """What happens to one process: `kind`, at the `at`-th operation of those in `verbs`."""
 
-    def __init__(self, kind=None, at=0, *, seed=0, lasting=False, names=("",), verbs=SQLITE):
+    def __init__(self, kind=None, at=0, *, seed=0, lasting=False, verbs=SQLITE):
         self.kind, self._at, self._lasting = kind, at, lasting
-        self._names = tuple(name + side for name in names for side in ("", *SIDE_FILES))
         self._verbs = [verb for verb in verbs if kind != "full" or verb in NEEDS_ROOM]
         self._chance = Random(f"{seed} {at}")
         self.seen = []  # (verb, file's name) of every operation that was counted
@@ -34,7 +32,7 @@ class Fate:
 
     def meet(self, verb, name):
         """Before an operation: what is to go wrong with it, if anything. A kill before it is done here."""
-        if verb not in self._verbs or (verb not in FILES and not name.endswith(self._names)):
+        if verb not in self._verbs:
             return None
         self.seen.append((verb, Path(name).name))
         if len(self.seen) != self._at and not (self._lasting and len(self.seen) > self._at > 0):

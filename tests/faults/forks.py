@@ -72,23 +72,35 @@ def watch(notes):
     embedders.HashEmbedder.embed_documents = noting_embed
 
 
-def sabotage(level):
-    """Have index and cache written with less than `synchronous = FULL`: the campaign must notice."""
-    run, open_writing = session.Session.run, cache_file.open_writing
+def spoil_index(level):
+    """Have the index written with less than `synchronous = FULL`: the campaign must notice."""
+    run = session.Session.run
 
     def careless(self, sql, *bindings):
         return run(self, f"PRAGMA synchronous = {level}" if sql == "PRAGMA synchronous = FULL" else sql, *bindings)
 
-    def careless_cache(path):
+    session.Session.run = careless
+
+
+def spoil_cache(level):
+    open_writing = cache_file.open_writing
+
+    def careless(path):
         connection = open_writing(path)
         connection.execute(f"pragma synchronous = {level}").fetchall()
         return connection
 
-    session.Session.run, cache_file.open_writing = careless, careless_cache
+    cache_file.open_writing = careless
 
 
-def command(notes, root, arguments, fault=None, pages=20, level=None, careless=False):
-    """Type a command in `root`, with a page cache of `pages`, so that a commit spills into the log on its way."""
+SPOIL = {"index": spoil_index, "cache": spoil_cache}
+
+
+def command(notes, root, arguments, fault=None, pages=20, spoiled=None, careless=False):
+    """Type a command in `root`, with a page cache of `pages`, so that a commit spills into the log on its way.
+
+    `spoiled` is which file is not synced as it should be, and how it is.
+    """
     os.chdir(root)
     fate = Fate(**(fault or {}))
     installed = vfs.install(fate)
@@ -96,8 +108,9 @@ def command(notes, root, arguments, fault=None, pages=20, level=None, careless=F
     apsw.connection_hooks.append(lambda connection: connection.execute(f"PRAGMA cache_size = {pages}").fetchall())
     store_file.WRITE_CACHE_KIB = pages * schema.PAGE_SIZE // 1024
     watch(notes)
-    if level:
-        sabotage(level)
+    if spoiled:
+        which, level = spoiled
+        SPOIL[which](level)
     sys.argv = ["steadlith", *arguments]
     try:
         main()
