@@ -88,6 +88,7 @@ class Scenario:
     forks: Forks
     base: Path
     verbs: tuple[str, ...] = (*SQLITE, *FILES)
+    pages: int = 20
     arguments: tuple[str, ...] = ("apply", "--yes", "--json")
     before: dict = field(init=False)
     after: dict = field(init=False)
@@ -112,7 +113,7 @@ class Scenario:
 
     def run(self, root, **more):
         fault = {"verbs": self.verbs, **more.pop("fault", {})}
-        return self.forks("command", root, arguments=self.arguments, fault=fault, **more)
+        return self.forks("command", root, arguments=self.arguments, fault=fault, pages=self.pages, **more)
 
     def points(self, kind, some):
         """Where to try a fault: at `some` of the operations that it can meet, or at all of them."""

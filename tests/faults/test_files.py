@@ -108,13 +108,19 @@ class Writing:
         return sorted(str(path.relative_to(site)) for path in site.rglob("*") if path.is_file())
 
 
-EACH = [name if name == "p.json" else pytest.param(name, marks=pytest.mark.faults) for name in COMMANDS]
-FIRST = pytest.mark.parametrize("old", [True, pytest.param(False, marks=pytest.mark.faults)], ids=["replaced", "first"])
-WHAT = "while a plan, lock, manifest, proof or configuration is replaced"
+each = pytest.mark.parametrize(
+    ("name", "old"),
+    [
+        ("p.json", True),
+        *(pytest.param(name, True, marks=pytest.mark.faults) for name in COMMANDS if name != "p.json"),
+        *(pytest.param(name, False, marks=pytest.mark.faults) for name in ("p.json", "steadlith.toml")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "replaced" if value else "first",
+)
+WHAT = "while a plan, lock, manifest, proof or configuration is written"
 
 
-@FIRST
-@pytest.mark.parametrize("name", EACH)
+@each
 def test_a_kill_leaves_the_old_file_or_the_new_and_the_next_run_removes_what_is_left(forks, applied, tried, name, old):
     writing = Writing(forks, applied, name, old=old)
     places = [(kind, at) for kind in ("kill within", "kill after") for at in writing.points(kind)]
@@ -122,8 +128,7 @@ def test_a_kill_leaves_the_old_file_or_the_new_and_the_next_run_removes_what_is_
     tried(f"a kill {WHAT}: {name}", "SIGKILL before, within and after each operation", len(places))
 
 
-@FIRST
-@pytest.mark.parametrize("name", EACH)
+@each
 def test_a_power_cut_leaves_the_old_file_or_the_new(forks, applied, tried, name, old):
     writing = Writing(forks, applied, name, old=old)
     points = writing.points("power cut")
@@ -135,8 +140,7 @@ def test_a_power_cut_leaves_the_old_file_or_the_new(forks, applied, tried, name,
     )
 
 
-@FIRST
-@pytest.mark.parametrize("name", EACH)
+@each
 @pytest.mark.parametrize("kind", ERRORS)
 def test_a_full_or_failing_disk_is_told_and_leaves_the_old_file_or_the_new(forks, applied, tried, name, kind, old):
     writing = Writing(forks, applied, name, old=old)
