@@ -196,5 +196,5 @@ def edit(site):
     pages[1].rename(folder / "renamed.md")
     for page in pages[2::2]:
         page.write_text(page.read_text("utf-8").replace(" the ", " THE ", 9) + "\nOne more line.\n", "utf-8")
-    for source in sorted((ROOT / "src/steadlith_core").glob("*.py"))[::SHARE // 2]:
+    for source in sorted((ROOT / "src/steadlith_core").glob("*.py"))[:: SHARE // 2]:
         shutil.copy(source, folder / f"{source.stem}.md")

@@ -107,7 +107,7 @@ def test_the_campaign_notices_an_index_that_is_not_synced(scenario, level):
         for at, seed in product(acknowledged, range(4)):
             tries.try_fault("power cut", at, seed=seed, spoiled=spoiled)
 
-    with pytest.raises(AssertionError, match="acknowledged|malformed|damaged|problems"):
+    with pytest.raises(AssertionError, match=r"acknowledged|malformed|damaged|problems"):
         sweep()
 
 

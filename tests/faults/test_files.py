@@ -136,7 +136,9 @@ def test_a_power_cut_leaves_the_old_file_or_the_new(forks, applied, tried, name,
     places = [(at, seed) for at in points for seed in range(6 if at == points[-1] else 2)]
     assert {writing.try_fault("power cut", at, seed=seed) for at, seed in places} == {"old", "new"}
     tried(
-        f"a power cut {WHAT}: {name}", "at each operation, what was not synced is dropped, torn or reordered", len(places)
+        f"a power cut {WHAT}: {name}",
+        "at each operation, what was not synced is dropped, torn or reordered",
+        len(places),
     )
 
 

@@ -78,7 +78,9 @@ def _chain(kept, compacted):
 
 
 def _acknowledged(applies, generations, oldest):
-    """Every acknowledged commit is there, unless it is older than what is kept, and no other one stood on the same base or took the same number."""
+    """Every acknowledged commit is there, unless it is older than what is kept; no other one stood on the same base or
+    took the same number.
+    """
     by_base, by_number = defaultdict(list), defaultdict(list)
     for each in applies:
         if each.outcome == COMMITTED:

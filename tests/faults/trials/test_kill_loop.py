@@ -38,4 +38,6 @@ def test_two_appliers_that_are_killed_at_random_leave_old_or_new_and_pay_nothing
     assert found["kills"] + found["ended before"] == 2 * rounds
     assert found["generations"] >= rounds  # every round ends with an apply that succeeds
     for state, kills in found["by state"].items():
-        tried(f"a kill of one of two competing applies at a random moment: {state}", "SIGKILL, uniform over a run", kills)
+        tried(
+            f"a kill of one of two competing applies at a random moment: {state}", "SIGKILL, uniform over a run", kills
+        )

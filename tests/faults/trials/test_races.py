@@ -73,7 +73,10 @@ def test_writers_with_different_plans_commit_one_after_the_other_or_are_refused(
     tried("several applies of different plans at once", "3 processes: one commit a base, the others exit 4 or 5", 18)
 
 
-@pytest.mark.parametrize("rounds", [pytest.param(10, marks=pytest.mark.sample, id="short"), pytest.param(80, marks=pytest.mark.faults, id="long")])
+@pytest.mark.parametrize(
+    "rounds",
+    [pytest.param(10, marks=pytest.mark.sample, id="short"), pytest.param(80, marks=pytest.mark.faults, id="long")],
+)
 def test_sixteen_readers_see_whole_generations_and_never_an_older_one(place, tried, rounds):
     roles = [f"write:a:{rounds}", f"write:b:{rounds}", *(f"read:{number}" for number in range(16))]
     found = reads(race(place, *roles))
@@ -82,7 +85,9 @@ def test_sixteen_readers_see_whole_generations_and_never_an_older_one(place, tri
     tried("searches while others apply", "16 processes beside 2 writers, every answer checked", len(found))
 
 
-@pytest.mark.parametrize("rounds", [pytest.param(8, marks=pytest.mark.sample), pytest.param(60, marks=pytest.mark.faults)])
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(8, marks=pytest.mark.sample), pytest.param(60, marks=pytest.mark.faults)]
+)
 def test_of_a_compaction_and_applies_one_writes_and_readers_see_whole_generations(place, tried, rounds):
     roles = [f"write:a:{rounds}", f"write:b:{rounds}", "compact:one", "compact:other", "read:0", "read:1"]
     found = race(place, *roles, compacted=True)

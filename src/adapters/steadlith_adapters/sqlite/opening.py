@@ -71,7 +71,9 @@ def for_writing(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection:
 def refuse_unwritable(kind: FileKind, path: Path) -> None:
     """Raise `AdapterError` for a file that is there and may not be written."""
     if path.exists() and not os.access(path, os.W_OK):
-        raise AdapterError(f"{path}: this user may not write the {kind.noun}; grant access, or set another {kind.setting}")
+        raise AdapterError(
+            f"{path}: this user may not write the {kind.noun}; grant access, or set another {kind.setting}"
+        )
 
 
 def is_made(kind: FileKind, connection: apsw.Connection, path: Path) -> bool:
