@@ -86,7 +86,7 @@ def pytest_sessionfinish(session):
     folder = os.environ.get(TRIED)
     tries = session.config.stash.get(TRIES, None)
     if folder and tries:
-        rows = [{"fault": fault, "how": how, "times": times} for (fault, how), times in sorted(tries.items())]
+        rows = [{"fault": fault, "how": how, "times": times} for (fault, how), times in tries.items()]
         worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         Path(folder).mkdir(parents=True, exist_ok=True)
         (Path(folder) / f"{worker}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), "utf-8")
