@@ -88,8 +88,8 @@ class Scenario:
     forks: Forks
     base: Path
     verbs: tuple[str, ...] = (*SQLITE, *FILES)
-    pages: int = 20
     arguments: tuple[str, ...] = ("apply", "--yes", "--json")
+    pages: int = 20
     before: dict = field(init=False)
     after: dict = field(init=False)
     operations: list = field(init=False)
