@@ -19,7 +19,7 @@ test-all: $(VENV)/.test  ## The tests and the long loops
 
 faults: $(VENV)/.test  ## The whole fault campaign; writes the table in docs/reliability.md
 	rm -rf .faults
-	STEADLITH_TRIED=.faults $(BIN)/python -m pytest -q -n 2 --dist load -m "not sample" tests/faults tests/engine/test_machine.py
+	STEADLITH_TRIED=.faults $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not sample" tests/faults tests/engine/test_machine.py
 	$(BIN)/python scripts/reliability.py .faults
 
 test-pythons:  ## The core and the golden vectors on every Python that is here (PYTHONS=... names others)
