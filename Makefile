@@ -6,16 +6,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src conformance/src tests benchmarks scripts conftest.py
 
-.PHONY: demo test test-all test-pythons check wheel bench format clean
+.PHONY: demo test test-all test-pythons faults check wheel bench format clean
 
 demo: $(VENV)/.demo  ## Run the main job on real documents; leaves demo/ to play with
 	@$(BIN)/python scripts/demo.py --docs "$(DOCS)"
 
 test: $(VENV)/.test  ## Run the tests, README and docs included
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not faults"
 
 test-all: $(VENV)/.test  ## The tests and the long loops
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not faults"
+
+faults: $(VENV)/.test  ## The whole fault campaign; writes the table in docs/reliability.md
+	rm -rf .faults
+	STEADLITH_TRIED=.faults $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not sample" tests/faults tests/engine/test_machine.py
+	$(BIN)/python scripts/reliability.py .faults
 
 test-pythons:  ## The core and the golden vectors on every Python that is here (PYTHONS=... names others)
 	@for python in $(PYTHONS); do \
@@ -26,7 +31,7 @@ test-pythons:  ## The core and the golden vectors on every Python that is here (
 			.pythons/$$name/bin/python -m pip install --quiet --upgrade "pip>=25.1" && \
 			.pythons/$$name/bin/python -m pip install --quiet -e . -e conformance --group test && \
 			.pythons/$$name/bin/python scripts/golden.py --check && \
-			.pythons/$$name/bin/python -m pytest -q -n 2 -m "not slow" tests/core tests/engine/test_determinism.py || exit 1; \
+			.pythons/$$name/bin/python -m pytest -q -n 2 -m "not slow and not faults" tests/core tests/engine/test_determinism.py || exit 1; \
 		fi; \
 	done
 
@@ -51,7 +56,7 @@ format: $(VENV)/.check  ## Format and fix what can be fixed
 	$(BIN)/ruff format $(CODE)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) .pythons .bench demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pythons .bench .faults demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

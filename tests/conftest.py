@@ -1,5 +1,12 @@
-"""What all tests share: Hypothesis's profile, and a child process without root's rights (faults of permission do not
-exist for root, who runs the tests in CI).
+"""What all tests share: Hypothesis's profile, a child process without root's rights (faults of permission do not exist
+for root, who runs the tests in CI), and the counts behind the table in docs/reliability.md.
+
+1. A test calls `tried(fault, how, times)` for the faults that it has tried *and judged*: after its asserts.
+2. `fault` is what a user fears ("a power cut while files are written"), `how` is how it is brought about. What stands
+   after a colon is a variety: the varieties of a fault share a row of the table.
+3. Every fault has its line in tests/faults/found.toml: what trying it has shown (`test_reliability.py`).
+4. Where STEADLITH_TRIED names a folder, every process of the run leaves its counts there, so that a parallel run adds
+   up: `scripts/reliability.py FOLDER` merges them into the page.
 """
 
 import json
@@ -8,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,6 +26,8 @@ settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
+TRIED = "STEADLITH_TRIED"
+TRIES = pytest.StashKey[Counter]()
 NOBODY = 65534
 
 # The child imports as root (the interpreter may stand in a folder that nobody can enter), then drops its rights.
@@ -59,3 +69,24 @@ def public_path():
     path.chmod(0o755)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def tried(request):
+    """Call `tried(fault, how, times=1)` for each fault that was tried, once its outcome was found to be right."""
+    tries = request.config.stash.setdefault(TRIES, Counter())
+
+    def count(fault, how, times=1):
+        tries[fault, how] += times
+
+    return count
+
+
+def pytest_sessionfinish(session):
+    folder = os.environ.get(TRIED)
+    tries = session.config.stash.get(TRIES, None)
+    if folder and tries:
+        rows = [{"fault": fault, "how": how, "times": times} for (fault, how), times in tries.items()]
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{worker}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), "utf-8")

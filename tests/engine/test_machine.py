@@ -12,15 +12,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count, pairwise
 
+import apsw
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from steadlith import hands
 from steadlith.observe import Look
 from steadlith_core.applying import effects as fx
-from steadlith_core.errors import PlanRejected, PlanStale
+from steadlith_core.errors import GuardRefused, PlanRejected, PlanStale
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.planfile import dump, load, plan_digest
 from steadlith_core.planning.wanted import SourceText, want
@@ -45,6 +53,17 @@ SIZES, TEMPLATES = ("late", 40, 25, 24), ("breadcrumb", "plain")
 USUAL_CUTTING = 'policy = "structural"\nmin_tokens = 16\nmax_tokens = 48'
 LAST_EFFECT = 16
 OF_ANOTHER_INDEX = {DriftKind.INDEX_MISSING, DriftKind.INDEX_REPLACED, DriftKind.INDEX_OLDER}
+TAMPERED = {
+    "text": (
+        "SELECT DISTINCT text FROM entry WHERE live = 1 ORDER BY text",
+        "UPDATE text SET body = body || ' and a lie' WHERE text = ?",
+    ),
+    "vector": (
+        "SELECT entry FROM entry JOIN vector USING (entry) WHERE live = 1 ORDER BY entry",
+        "DELETE FROM vector WHERE entry = ?",
+    ),
+}
+"""What is changed in the index: which rows there are, and what is done to one."""
 
 words = st.integers(0, 60).map("word{}".format)
 paths = st.sampled_from(sorted(FORMATS))
@@ -118,6 +137,10 @@ class Life(RuleBasedStateMachine):
         for self.template in TEMPLATES:
             for self.sizes in SIZES:
                 self.configure()
+
+    @invariant()
+    def count_what_happens(self):
+        next(self.happened)
 
     # ------------------------------------------------------------------------------------------ the folder
 
@@ -219,6 +242,12 @@ class Life(RuleBasedStateMachine):
                 os.utime(self.site.docs / path, when and (when, when))
 
     @needs(on_disk)
+    @rule(path=existing(on_disk), mode=st.sampled_from([0o400, 0o644, 0o755]))
+    def chmod(self, path, mode):
+        with self.same_plan():
+            (self.site.docs / path).chmod(mode)
+
+    @needs(on_disk)
     @rule(path=existing(on_disk))
     def write_the_same_again(self, path):
         with self.same_plan():
@@ -274,9 +303,13 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def lose_the_index(self):
-        self.moment += 1
         for path in (self.site.root / ".steadlith").glob("index*"):
             path.unlink()
+        self.forget()
+
+    def forget(self):
+        """The model of an index that is not there."""
+        self.moment += 1
         self.indexed, self.cut_by, self.recipe = {}, {}, None
         self.unsure, self.held = set(), set()
 
@@ -288,6 +321,10 @@ class Life(RuleBasedStateMachine):
         self.cached = set()
 
     # ------------------------------------------------------------------------------ the fingerprint file
+
+    @property
+    def index_file(self):
+        return self.site.root / ".steadlith" / "index.sqlite3"
 
     @property
     def fingerprint_file(self):
@@ -391,6 +428,54 @@ class Life(RuleBasedStateMachine):
         else:
             assert after.generation == before.generation + 1
             self.settle(planned)
+
+    @rule(keep=st.integers(1, 3))
+    def compact(self, keep):
+        with self.same_plan():
+            before = self.site.open().head()
+            self.site.open().compact(keep=keep)
+            assert self.site.open().head() == before
+            assert len(self.site.open().history()) <= keep
+        self.check()
+
+    @needs(lambda life: life.disk and not life.bad)
+    @rule(number=st.integers(0, 99), row=st.sampled_from(sorted(TAMPERED)))
+    def tamper(self, number, row):
+        """A row of the committed state is changed behind our back: found by a full look, and put right."""
+        self.apply()
+        rows, change = TAMPERED[row]
+        connection = apsw.Connection(str(self.index_file))
+        found = [found for (found,) in connection.execute(rows)]
+        if found:
+            connection.execute(change, (found[number % len(found)],)).fetchall()
+        connection.close()
+        if not found:
+            return
+        self.moment += 1
+        assert not self.site.open().verify().ok
+        planned = self.site.open().plan(Look(Level.FULL))
+        assert planned.drift
+        self.held = set()  # what the index has lost and the cache does not have may be paid for again
+        with self.watched() as paid:
+            done = self.site.apply(planned, allow=EVERYTHING)
+        assert done.embedded == planned.cost.embeddings == len(paid)
+        self.settle(planned)
+        assert self.site.open().plan(Look(Level.FULL)).is_empty
+
+    @needs(lambda life: life.recipe)
+    @rule(share=st.integers(5, 95))
+    def corrupt(self, share):
+        """The file is cut off: its plan is a rebuild, which somebody has to allow."""
+        os.truncate(self.index_file, self.index_file.stat().st_size * share // 100)
+        self.forget()
+        planned = self.site.plan()
+        assert DriftKind.INDEX_DAMAGED in {drift.kind for drift in planned.drift}
+        with pytest.raises(GuardRefused):
+            self.site.apply(planned, allow=EVERYTHING)
+        with self.watched() as paid:
+            done = self.site.apply(planned, allow=(*EVERYTHING, "--allow-rebuild"))
+        assert done.embedded == len(paid)
+        self.settle(planned)
 
     @needs(lambda life: life.indexed)
     @rule()
@@ -539,9 +624,16 @@ class Life(RuleBasedStateMachine):
 
 
 def live(make_site, examples, steps):
-    number = count()
+    """How many things happened in these lives."""
+    number, happened = count(), count()
+
+    def begin():
+        life = Life(lambda **tables: make_site(f"site{next(number)}", **tables))
+        life.happened = happened
+        return life
+
     run_state_machine_as_test(
-        lambda: Life(lambda **tables: make_site(f"site{next(number)}", **tables)),
+        begin,
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
@@ -550,6 +642,7 @@ def live(make_site, examples, steps):
             report_multiple_bugs=False,
         ),
     )
+    return next(happened)
 
 
 def test_a_random_life_keeps_index_and_sources_together(make_site):
@@ -557,8 +650,9 @@ def test_a_random_life_keeps_index_and_sources_together(make_site):
 
 
 @pytest.mark.slow
-def test_a_long_random_life_keeps_index_and_sources_together(make_site):
-    live(make_site, examples=300, steps=50)
+def test_a_long_random_life_keeps_index_and_sources_together(make_site, tried):
+    happened = live(make_site, examples=100, steps=40)
+    tried("anything at any time in a long life", "random steps against a dictionary as model", happened)
 
 
 # ------------------------------------------------------------------------------------ what such lives have shown

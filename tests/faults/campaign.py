@@ -89,6 +89,7 @@ class Scenario:
     base: Path
     verbs: tuple[str, ...] = (*SQLITE, *FILES)
     arguments: tuple[str, ...] = ("apply", "--yes", "--json")
+    pages: int = 20
     before: dict = field(init=False)
     after: dict = field(init=False)
     operations: list = field(init=False)
@@ -112,7 +113,7 @@ class Scenario:
 
     def run(self, root, **more):
         fault = {"verbs": self.verbs, **more.pop("fault", {})}
-        return self.forks("command", root, arguments=self.arguments, fault=fault, **more)
+        return self.forks("command", root, arguments=self.arguments, fault=fault, pages=self.pages, **more)
 
     def points(self, kind, some):
         """Where to try a fault: at `some` of the operations that it can meet, or at all of them."""

@@ -96,10 +96,11 @@ def spoil_cache(level):
 SPOIL = {"index": spoil_index, "cache": spoil_cache}
 
 
-def command(notes, root, arguments, fault=None, pages=20, spoiled=None, careless=False):
-    """Type a command in `root`, with a page cache of `pages`, so that a commit spills into the log on its way.
+def command(notes, root, arguments, fault=None, pages=1000, spoiled=None, careless=False):
+    """Type a command in `root`.
 
-    `spoiled` is which file is not synced as it should be, and how it is.
+    With a page cache of a few `pages` a commit spills into the log on its way. `spoiled` is which file is not synced as
+    it should be, and how it is.
     """
     os.chdir(root)
     fate = Fate(**(fault or {}))

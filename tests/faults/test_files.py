@@ -96,51 +96,60 @@ class Writing:
         if ran.code:
             told = json.loads(ran.out)
             assert (ran.code, told["error"]) == (64, "UsageError"), where
-            assert self._name in told["message"] or ".gitignore" in told["message"], where
+            assert self._name in told["message"] or ".steadlith" in told["message"], where
             assert os.strerror(errno.EIO) in ran.err or os.strerror(errno.ENOSPC) in ran.err, where
 
     def _check_clean(self, site, where):
         """Nothing is there that a run without a fault would not leave."""
-        assert self._files(site) == self._others, where
+        assert self._files(site) <= self._others, where
 
     @staticmethod
     def _files(site):
-        return sorted(str(path.relative_to(site)) for path in site.rglob("*") if path.is_file())
+        return {str(path.relative_to(site)) for path in site.rglob("*") if path.is_file()}
 
 
-EACH = [name if name == "p.json" else pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS]
-FIRST = pytest.mark.parametrize("old", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["replaced", "first"])
+each = pytest.mark.parametrize(
+    ("name", "old"),
+    [
+        ("p.json", True),
+        *(pytest.param(name, True, marks=pytest.mark.faults) for name in COMMANDS if name != "p.json"),
+        *(pytest.param(name, False, marks=pytest.mark.faults) for name in ("p.json", "steadlith.toml")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "replaced" if value else "first",
+)
 WHAT = "while a plan, lock, manifest, proof or configuration is written"
 
 
-@FIRST
-@pytest.mark.parametrize("name", EACH)
+@each
 def test_a_kill_leaves_the_old_file_or_the_new_and_the_next_run_removes_what_is_left(forks, applied, tried, name, old):
     writing = Writing(forks, applied, name, old=old)
     places = [(kind, at) for kind in ("kill within", "kill after") for at in writing.points(kind)]
     assert {writing.try_fault(kind, at, seed=at) for kind, at in places} == {"old", "new"}
-    tried(f"a kill {WHAT}", "SIGKILL at each operation on files: before, within and after it", len(places))
+    tried(f"a kill {WHAT}: {name}", "SIGKILL before, within and after each operation", len(places))
 
 
-@FIRST
-@pytest.mark.parametrize("name", EACH)
+@each
 def test_a_power_cut_leaves_the_old_file_or_the_new(forks, applied, tried, name, old):
     writing = Writing(forks, applied, name, old=old)
-    places = [(at, seed) for at in writing.points("power cut") for seed in range(2)]
+    points = writing.points("power cut")
+    # Once everything is written, what is left of the names depends on chance.
+    places = [(at, seed) for at in points for seed in range(6 if at == points[-1] else 2)]
     assert {writing.try_fault("power cut", at, seed=seed) for at, seed in places} == {"old", "new"}
-    tried(f"a power cut {WHAT}", "what was not synced is dropped, torn or reordered, then SIGKILL", len(places))
+    tried(
+        f"a power cut {WHAT}: {name}",
+        "at each operation, what was not synced is dropped, torn or reordered",
+        len(places),
+    )
 
 
-@FIRST
-@pytest.mark.parametrize("name", EACH)
+@each
 @pytest.mark.parametrize("kind", ERRORS)
 def test_a_full_or_failing_disk_is_told_and_leaves_the_old_file_or_the_new(forks, applied, tried, name, kind, old):
     writing = Writing(forks, applied, name, old=old)
     places = [(at, lasting) for at in writing.points(kind) for lasting in (False, True)]
     assert "old" in {writing.try_fault(kind, at, lasting=lasting) for at, lasting in places}
-    tried(
-        f"a full or failing disk {WHAT}", "ENOSPC or EIO at each operation on files, once or from then on", len(places)
-    )
+    code = {"full": "ENOSPC", "error": "EIO"}[kind]
+    tried(f"a full or failing disk {WHAT}: {name}", f"{code} at each operation, once or from then on", len(places))
 
 
 def test_the_campaign_notices_a_file_that_is_not_synced_before_it_is_renamed(forks, applied):

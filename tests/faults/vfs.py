@@ -19,10 +19,13 @@ ERRORS = {
 }
 """What SQLite hears, as from its own VFS."""
 RAISED = []
+TEMPORARY = "(temporary)"
 
 
 def asked(fate, verb, name):
     """Count an operation; raises its error. Otherwise whether to die within or after it."""
+    if name == TEMPORARY:
+        return None  # what becomes of it is nobody's concern once the process is gone
     moment = fate.meet(verb, name)
     if (moment, verb) not in ERRORS:
         return moment
@@ -36,7 +39,7 @@ def asked(fate, verb, name):
 class FaultyFile(apsw.VFSFile):
     def __init__(self, fate, name, flags):
         self._fate = fate
-        self._name = str(name.filename() if isinstance(name, apsw.URIFilename) else name or "(temporary)")
+        self._name = str(name.filename() if isinstance(name, apsw.URIFilename) else name or TEMPORARY)
         # As SQLite's own VFS has it: the first sync of a log, by whoever opened it, syncs its folder as well.
         self._syncs_folder = bool(flags[0] & (apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL))
         there = os.path.exists(self._name)  # noqa: PTH110 -- SQLite's names are text

@@ -52,14 +52,17 @@ class Kept:
     root: str
 
 
-def problems(operations, kept):
-    """Everything that no single index can have done, in words."""
+def problems(operations, kept, *, compacted=False):
+    """Everything that no single index can have done, in words.
+
+    Of a `compacted` index the oldest generations are gone; what they were is known by who committed them.
+    """
     applies = [each for each in operations if isinstance(each, Apply)]
     reads = [each for each in operations if isinstance(each, Read)]
     generations = {each.number: each for each in kept}
     return [
-        *_chain(kept),
-        *_acknowledged(applies, generations),
+        *_chain(kept, compacted),
+        *_acknowledged(applies, generations, kept[0].number if kept and compacted else 1),
         *_attributed(applies, generations),
         *_whole(reads, _contents(applies, generations)),
         *_forward(reads),
@@ -67,14 +70,17 @@ def problems(operations, kept):
     ]
 
 
-def _chain(kept):
+def _chain(kept, compacted):
     numbers = [(each.number, each.parent) for each in kept]
-    if numbers != [(number, number - 1) for number in range(1, len(kept) + 1)]:
+    first = numbers[0][0] if numbers and compacted else 1
+    if numbers != [(number, number - 1) for number in range(first, first + len(kept))]:
         yield f"the generations are no chain: {numbers}"
 
 
-def _acknowledged(applies, generations):
-    """Every acknowledged commit is there, and no other one stood on the same base or took the same number."""
+def _acknowledged(applies, generations, oldest):
+    """Every acknowledged commit is there, unless it is older than what is kept; no other one stood on the same base or
+    took the same number.
+    """
     by_base, by_number = defaultdict(list), defaultdict(list)
     for each in applies:
         if each.outcome == COMMITTED:
@@ -82,7 +88,7 @@ def _acknowledged(applies, generations):
             by_number[each.generation].append(each.process)
             if each.generation != each.base + 1:
                 yield f"{each.process}: generation {each.generation} was acknowledged on base {each.base}"
-        if each.outcome in {COMMITTED, ALREADY}:
+        if each.outcome in {COMMITTED, ALREADY} and each.generation >= oldest:
             held = generations.get(each.generation)
             if held is None or (held.plan, held.root) != (each.plan, each.root):
                 yield f"{each.process}: lost update: generation {each.generation} was acknowledged and is not its own"
@@ -102,7 +108,8 @@ def _attributed(applies, generations):
 
 def _contents(applies, generations):
     by_plan = {each.plan: each for each in applies}
-    found = {number: by_plan[held.plan] for number, held in generations.items() if held.plan in by_plan}
+    found = {each.generation: each for each in applies if each.outcome == COMMITTED}
+    found |= {number: by_plan[held.plan] for number, held in generations.items() if held.plan in by_plan}
     return {0: ((), None)} | {number: (each.content, each.root) for number, each in found.items()}
 
 
@@ -182,6 +189,12 @@ def gather(folder):
     return found
 
 
+def compacted_away(folder):
+    """How many generations were removed, by all who compact in turn: one number for each time that was answered."""
+    lines = [line for path in sorted(Path(folder).glob("*.log")) for line in path.read_text("utf-8").splitlines()]
+    return [record["removed"] for record in map(json.loads, lines) if "removed" in record]
+
+
 def _operation(process, asked, answered):
     answered = answered or {}
     content = tuple(map(tuple, asked.get("content") or answered.get("content") or ()))
@@ -197,5 +210,5 @@ def _operation(process, asked, answered):
             answered.get("outcome"),
             answered.get("generation"),
         )
-    elif answered:
+    elif asked["what"] == "read" and answered:
         yield Read(process, asked["at"], answered["at"], answered["generation"], content, answered.get("root"))

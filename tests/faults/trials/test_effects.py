@@ -15,16 +15,16 @@ FAULT = "a crash at every effect of an apply"
 
 
 @pytest.mark.parametrize(
-    "scene", [name if name in SHORT else pytest.param(name, marks=pytest.mark.slow) for name in SCENES]
+    "scene", [name if name in SHORT else pytest.param(name, marks=pytest.mark.faults) for name in SCENES]
 )
 def test_an_exception_at_every_effect(tmp_path, tried, scene):
     crashes = sweep(scene, by_exception, tmp_path)
     assert crashes >= 10
-    tried(FAULT, "an exception that nothing catches, before and after each effect, in ten kinds of run", crashes)
+    tried(f"{FAULT}: {scene}", "an exception that nothing catches, before and after each effect", crashes)
 
 
 @pytest.mark.parametrize(
-    "scene", [name if name == "nothing to do" else pytest.param(name, marks=pytest.mark.slow) for name in SCENES]
+    "scene", [name if name == "nothing to do" else pytest.param(name, marks=pytest.mark.faults) for name in SCENES]
 )
 def test_a_kill_at_every_effect(tried, scene):
     """In a process of its own: it forks, which a process with threads must not."""
@@ -38,4 +38,4 @@ def test_a_kill_at_every_effect(tried, scene):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 10
-    tried(FAULT, "SIGKILL, before and after each effect, in ten kinds of run", int(done.stdout))
+    tried(f"{FAULT}: {scene}", "SIGKILL, before and after each effect", int(done.stdout))

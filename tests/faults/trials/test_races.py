@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from trials.history import ALREADY, COMMITTED, REFUSED, Apply, Kept, Read, gather, problems
+from trials.history import ALREADY, COMMITTED, REFUSED, Apply, Kept, Read, compacted_away, gather, problems
 from trials.place import Place
 
 from steadlith_core.planning.planfile import dump
@@ -20,7 +20,7 @@ def place(tmp_path):
     return Place(tmp_path / "place").settle("a", "b", "c")
 
 
-def race(place, *roles):
+def race(place, *roles, compacted=False):
     """Run it; all operations, after the checker found that one index can have told them."""
     logs = place.root.parent / "logs"
     path = os.pathsep.join([str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -34,7 +34,7 @@ def race(place, *roles):
     )
     assert done.returncode == 0, done.stderr
     index, operations = place.open(), gather(logs)
-    assert problems(operations, kept(place)) == []
+    assert problems(operations, kept(place), compacted=compacted) == []
     assert index.verify().problems == ()
     with index.reader() as reader:
         assert list(reader.problems(full=True)) == []
@@ -62,7 +62,7 @@ def test_several_processes_with_one_plan_commit_it_once(place, tried):
     file.write_text(dump(place.open().plan()), "utf-8")
     found = race(place, *(f"plan:{number}:{file}" for number in range(4)))
     assert outcomes(found) == [ALREADY, ALREADY, ALREADY, COMMITTED]
-    tried("several applies of one plan at once", "4 processes; one commits, the others find it applied", 4)
+    tried("several applies of one plan at once", "4 processes: one commits, the others find it applied", 4)
 
 
 def test_writers_with_different_plans_commit_one_after_the_other_or_are_refused(place, tried):
@@ -70,16 +70,34 @@ def test_writers_with_different_plans_commit_one_after_the_other_or_are_refused(
     assert len(found) == 18
     assert set(outcomes(found)) == {COMMITTED, REFUSED}
     assert len({each.base for each in found if each.outcome == COMMITTED}) == outcomes(found).count(COMMITTED)
-    tried("several applies of different plans at once", "3 processes; one commit a base, the others exit 4 or 5", 18)
+    tried("several applies of different plans at once", "3 processes: one commit a base, the others exit 4 or 5", 18)
 
 
-@pytest.mark.parametrize("rounds", [pytest.param(10, id="short"), pytest.param(80, marks=pytest.mark.slow, id="long")])
+@pytest.mark.parametrize(
+    "rounds",
+    [pytest.param(10, marks=pytest.mark.sample, id="short"), pytest.param(80, marks=pytest.mark.faults, id="long")],
+)
 def test_sixteen_readers_see_whole_generations_and_never_an_older_one(place, tried, rounds):
     roles = [f"write:a:{rounds}", f"write:b:{rounds}", *(f"read:{number}" for number in range(16))]
     found = reads(race(place, *roles))
     assert len(found) >= 6 * 16
     assert len({each.generation for each in found}) > 2
-    tried("searches while others apply", "16 reading processes beside 2 writers; every answer checked", len(found))
+    tried("searches while others apply", "16 processes beside 2 writers, every answer checked", len(found))
+
+
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(8, marks=pytest.mark.sample), pytest.param(60, marks=pytest.mark.faults)]
+)
+def test_of_a_compaction_and_applies_one_writes_and_readers_see_whole_generations(place, tried, rounds):
+    roles = [f"write:a:{rounds}", f"write:b:{rounds}", "compact:one", "compact:other", "read:0", "read:1"]
+    found = race(place, *roles, compacted=True)
+    removed = compacted_away(place.root.parent / "logs")
+    assert sum(removed) > rounds // 4
+    assert len(kept(place)) == 2
+    commits = outcomes(found).count(COMMITTED)
+    assert commits == sum(removed) + 2
+    assert len(reads(found)) >= 12
+    tried("compactions while others apply and search", "2 processes beside 2 writers and 2 readers", len(removed))
 
 
 def test_a_reader_that_is_shown_two_generations_is_found(place, monkeypatch):

@@ -114,7 +114,7 @@ FAULTS = {
 BY_DEFAULT = (vanish, grow_while_read, a_disk_error)
 every_fault = pytest.mark.parametrize(
     "fault",
-    [fault if fault in BY_DEFAULT else pytest.param(fault, marks=pytest.mark.slow) for fault in FAULTS],
+    [fault if fault in BY_DEFAULT else pytest.param(fault, marks=pytest.mark.faults) for fault in FAULTS],
     ids=lambda fault: fault.__name__,
 )
 
@@ -166,7 +166,7 @@ def test_at_plan_it_is_a_finding_and_all_others_are_planned_and_applied(place, t
         here.open().apply(plan)
         assert marks(here) == {name: "old" if name == strike.victim else "new" for name in NAMES}
         assert here.open().verify().ok
-    tried(f"a document that cannot be read at plan ({fault.__name__.replace('_', ' ')})", HOW, len(NAMES))
+    tried(f"a document that cannot be read at plan: {fault.__name__}", HOW, len(NAMES))
 
 
 @every_fault
@@ -183,7 +183,7 @@ def test_at_apply_a_planned_document_stops_it_before_the_first_write(place, trie
         again = here.open()
         again.apply(again.plan(), allow=EVERYTHING)
         assert here.open().verify().ok
-    tried(f"a planned document that cannot be read at apply ({fault.__name__.replace('_', ' ')})", HOW, len(NAMES))
+    tried(f"a planned document that cannot be read at apply: {fault.__name__}", HOW, len(NAMES))
 
 
 @every_fault
@@ -207,7 +207,7 @@ def test_at_apply_a_document_that_the_plan_does_not_name_is_left_alone(place, tr
         assert marks(here) == {"a.txt": "new"} | dict.fromkeys(NAMES[1:], "old")
         assert here.open().verify().ok
     assert strikes == len(NAMES) - 1
-    tried(f"an unplanned document that cannot be read at apply ({fault.__name__.replace('_', ' ')})", HOW, strikes)
+    tried(f"an unplanned document that cannot be read at apply: {fault.__name__}", HOW, strikes)
 
 
 def unlistable(patch, folder):

@@ -16,19 +16,32 @@ from dataclasses import dataclass
 
 from steadlith import hands
 from steadlith_core.applying import effects as fx
+from steadlith_core.applying import waiting
 from steadlith_core.applying.run import ApplyRun
 from steadlith_core.applying.states import State
-from steadlith_core.errors import AdapterError, EmbeddingError, OutcomeUnknown
+from steadlith_core.errors import AdapterError, EmbeddingError, Failure, OutcomeUnknown
 
 STATES = tuple(State)
 PHASES = ("before", "in", "after")
 OUTCOMES = (None, "committed", "already", "refused")
-PAUSE = 0.008
-LONGER = {State.DRAINING: 6, State.LOOKING: 6}
-"""A run drains only if a batch fails beside another one, and looks only if a commit was not answered."""
+PAUSE = 0.004
+WAIT = 0.08
+"""Seconds that a run waits before it asks again, where a user's waits for one."""
+LONGER = {
+    **dict.fromkeys((State.RESOLVING, State.PROBING, State.REMEMBERING, State.RELEASING, State.ENDED), 5),
+    **dict.fromkeys((State.COMMITTING, State.LOOKING), 8),
+    State.DRAINING: 12,
+}
+"""A run is in these once, most of them briefly; it drains only if a batch fails beside another one."""
 
 FAIR, BATCH_FAILS, COMMIT_LOST, COMMIT_NOT_TOLD = "fair", "a batch fails", "a commit fails", "a commit is not answered"
 WEATHERS = (FAIR, BATCH_FAILS, COMMIT_LOST, COMMIT_NOT_TOLD)
+FAILS_ONCE = {
+    (BATCH_FAILS, State.PROBING): EmbeddingError("503 of a provider, by the weather", failure=Failure.TRANSIENT),
+    (COMMIT_LOST, State.LOOKING): AdapterError("the disk is away for a while, by the weather"),
+    (COMMIT_NOT_TOLD, State.LOOKING): AdapterError("the disk is away for a while, by the weather"),
+}
+"""What passes: the run waits and asks again."""
 _RECORD = struct.Struct("<BBBI")
 
 
@@ -82,7 +95,8 @@ class Purse:
 def watched(board, purse, *, weather=FAIR, pause=PAUSE):
     """Within, applies of this process are watched; `weather` says what goes wrong in them besides the kill."""
     move, perform = ApplyRun._move, hands.Hands.perform
-    embedding, keys_of = threading.Barrier(2), {}
+    embedding, keys_of, failed = threading.Barrier(2), {}, set()
+    waits = waiting.FIRST_SECONDS, waiting.LOOK_SECONDS
 
     def moving(run, signal):
         move(run, signal)
@@ -91,11 +105,18 @@ def watched(board, purse, *, weather=FAIR, pause=PAUSE):
     def rest():
         time.sleep(pause * LONGER.get(board.read().state, 1))
 
+    def fails_once():
+        state = board.read().state
+        if state in failed or (weather, state) not in FAILS_ONCE:
+            return None
+        failed.add(state)
+        return fx.Failed(FAILS_ONCE[weather, state])
+
     def performing(own, effect):
         board.phase("before")
         rest()
         board.phase("in")
-        outcome = _perform(perform, own, effect, weather, embedding)
+        outcome = fails_once() or _perform(perform, own, effect, weather, embedding)
         if isinstance(outcome, fx.Embedded):
             keys_of[effect.batch] = effect.keys
             purse.note("paid", effect.keys)
@@ -106,10 +127,13 @@ def watched(board, purse, *, weather=FAIR, pause=PAUSE):
         return outcome
 
     ApplyRun._move, hands.Hands.perform = moving, performing
+    waiting.FIRST_SECONDS = waiting.LOOK_SECONDS = WAIT
     try:
         yield
+        rest()
     finally:
         ApplyRun._move, hands.Hands.perform = move, perform
+        waiting.FIRST_SECONDS, waiting.LOOK_SECONDS = waits
 
 
 def _perform(perform, own, effect, weather, embedding):

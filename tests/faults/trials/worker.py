@@ -2,10 +2,10 @@
 
 1. One launcher imports everything, then forks; nothing is open while it does, and all begin at one signal.
 2. A writer that is refused (exit 4 or 5) goes on with its next round; any other error ends its process with 1.
-3. Readers go on until every writer has ended, and look once more then.
+3. Readers go on until every writer has ended, and look once more then; so do those who compact.
 
 Usage: python -m trials.worker PLACE LOGS ROLE... with roles `write:WRITER:ROUNDS`, `plan:NAME:FILE` (one apply of a
-saved plan of writer a) and `read:NAME`.
+saved plan of writer a), `read:NAME` and `compact:NAME`.
 """
 
 import os
@@ -72,6 +72,17 @@ def read(place, log, _name, ended):
             log.ended(number, **look(place, index))
 
 
+def compact(place, log, _name, ended):
+    """Keep two generations, again and again."""
+    is_last = False
+    while not is_last:
+        is_last = ended()
+        number = log.began(what="compact")
+        done = place.open().compact(keep=2, lock_timeout=30.0)
+        log.ended(number, removed=done.done.removed.generations)
+        time.sleep(0.02)  # the lock is not fair: others may have it too
+
+
 def searched(_place, index):
     """All hits of a hybrid query, in one call."""
     answer = index.search("silver gamma part 1", limit=MOST)
@@ -102,6 +113,10 @@ def _shown(reader, content, at):
     }
 
 
+BESIDE = {"read": read, "compact": compact}
+"""What goes on while others write."""
+
+
 def fork(run, *arguments):
     """Run it in a process of its own, which ends with 1 and a traceback if it raises."""
     child = os.fork()
@@ -128,15 +143,15 @@ def main(root, logs, *roles):
         os.close(go)
         os.read(begin, 1)  # the end of the pipe: everybody is there
         log = Log(Path(logs) / f"{kind}-{name}.log")
-        if kind == "read":
-            read(place, log, name, done.exists)
+        if kind in BESIDE:
+            BESIDE[kind](place, log, name, done.exists)
         else:
             {"write": write, "plan": plan}[kind](place, log, name, *arguments)
 
     children = {role: fork(play, *role.split(":")) for role in roles}
     os.close(begin)
     os.close(go)
-    writers = [child for role, child in children.items() if not role.startswith("read")]
+    writers = [child for role, child in children.items() if role.split(":")[0] not in BESIDE]
     bad = sum(os.waitpid(child, 0)[1] != 0 for child in writers)
     done.touch()
     return bad + sum(os.waitpid(child, 0)[1] != 0 for child in children.values() if child not in writers)

@@ -7,7 +7,9 @@
 3. Reading opens the file for writing with `query_only` where that is allowed: then the last one out removes the side
    files. Where it is not, the file is opened as immutable, and only if no log beside it holds anything.
 4. Only SQLite opens the file: closing any other descriptor of it would drop this process's locks.
-5. On a network file system a file is opened as immutable or not at all; an absent one is refused as well, before
+5. Who wants to write is told at once that a file may not be written: SQLite would open it, and fail when what was to be
+   written is paid for.
+6. On a network file system a file is opened as immutable or not at all; an absent one is refused as well, before
    anything is paid for that could not be kept there.
 """
 
@@ -55,6 +57,7 @@ def for_reading(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection 
 def for_writing(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection:
     """A connection to the file, in a folder that is made if need be; what is in the file is not changed yet."""
     network.refuse(path, kind.setting)
+    refuse_unwritable(kind, path)
     with kind.translated(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
         _has_header(kind, path)
@@ -63,6 +66,14 @@ def for_writing(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection:
             # Before anything is changed: switching a foreign file to a log of ours would already be a write.
             is_made(kind, connection, path)
         return connection
+
+
+def refuse_unwritable(kind: FileKind, path: Path) -> None:
+    """Raise `AdapterError` for a file that is there and may not be written."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise AdapterError(
+            f"{path}: this user may not write the {kind.noun}; grant access, or set another {kind.setting}"
+        )
 
 
 def is_made(kind: FileKind, connection: apsw.Connection, path: Path) -> bool:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from steadlith_adapters.sqlite import opening
 from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
+from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_adapters.stores.sqlite.spaces import QUANTIZATION
 from steadlith_adapters.stores.sqlite.traces import traces
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
@@ -51,6 +53,8 @@ class SqliteStore:
         self._idle: tuple[Session, tuple[int, int]] | None = None
         self._readers: set[SqliteReader] = set()
         self._write: SqliteTransaction | None = None
+        if not readonly:
+            opening.refuse_unwritable(INDEX, path)
         # Opening says at once whether the file is ours and whole.
         self._give_back(self._take())
 
