@@ -42,7 +42,7 @@ class Provider(ThreadingHTTPServer):
         self.lasting = None
         self.refuses = lambda _text: False
         self.names_refused = False
-        self.calls = []
+        self.calls, self.times = [], []
         self.paid = Counter()
         self.released.set()
         self.released = threading.Event()
@@ -74,6 +74,7 @@ class Handler(BaseHTTPRequestHandler):
         server = self.server
         texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["texts"]
         with server.lock:
+            server.times.append(time.monotonic())
             server.calls.append(texts)
             fault = server.fault(len(server.calls))
             refused = [position for position, text in enumerate(texts) if server.refuses(text)]
@@ -99,6 +100,11 @@ class Handler(BaseHTTPRequestHandler):
     def hang(self):
         """No answer, until the provider is told to go on."""
         self.server.released.wait(60)
+
+    def slowly(self, texts):
+        """An answer when the provider is told to go on."""
+        self.hang()
+        self.answer(200, {"vectors": list(map(vector, texts))})
 
     def disconnect(self, first=b""):
         """The connection is gone without a word, after `first`."""
@@ -156,8 +162,14 @@ BAD_ANSWERS = {
     "an error with status 200": lambda handler, _texts: handler.answer(200, {"detail": "quota exceeded"}),
 }
 
-FAULTS = {**TRANSIENT, **REFUSALS, **BAD_ANSWERS}
+LONG = {
+    "429, Retry-After of minutes": _status(429, Retry_After="300"),
+    "slow": lambda handler, texts: handler.slowly(texts),
+}
+"""What a test waits through, or does not."""
 
-WORKED_ON = {"hang", "reset", "reset within the answer", "cut short", *BAD_ANSWERS}
+FAULTS = {**TRANSIENT, **REFUSALS, **BAD_ANSWERS, **LONG}
+
+WORKED_ON = {"hang", "slow", "reset", "reset within the answer", "cut short", *BAD_ANSWERS}
 UNPAID = FAULTS.keys() - WORKED_ON
 """Faults for which nobody is charged: the call was not worked on."""
