@@ -43,6 +43,8 @@ WHOLE_SOURCE = "/"
 """What a source says is unread when any of its documents may be."""
 
 
+HELD = Refusal(FindingKind.HELD, "it was not read, because it is held: what is recorded of it stays")
+
 UNKNOWN = Record(b"", None)
 
 
@@ -58,11 +60,11 @@ class _Uncut(NamedTuple):
 class Survey:
     """What was seen. `only`, if given, are the documents to look at closely: others that changed are `left`.
 
-    `may_go` says which documents may be removed; with `repair_only` nothing is wanted but recorded bytes. `believe`
-    says that equal bytes are cut as they were. `force` are documents that are wanted even so. `taken_at`, if given, is
-    when the look began, by the clock of the fingerprint file that will keep what is seen: `seen` is which folders were
-    listed, with their rules; `held` the sources of which documents are missing and stay; `redrawn` the records of the
-    folders in which anything is not as the ledger has it.
+    `may_go` says which documents may be removed, `stay` are those that are not read, whatever became of them; with
+    `repair_only` nothing is wanted but recorded bytes. `believe` says that equal bytes are cut as they were. `force`
+    are documents that are wanted even so. `taken_at`, if given, is when the look began, by the clock of the fingerprint
+    file that will keep what is seen: `seen` is which folders were listed, with their rules; `held` the sources of which
+    documents are missing and stay; `redrawn` the records of the folders in which anything is not as the ledger has it.
     """
 
     assembly: Assembly
@@ -71,6 +73,7 @@ class Survey:
     only: frozenset[DocumentId] | None = None
     force: frozenset[DocumentId] = frozenset()
     may_go: Callable[[DocumentId], bool] = lambda _id: True
+    stay: frozenset[DocumentId] = frozenset()
     repair_only: bool = False
     taken_at: int | None = None
     workers: int = 1
@@ -162,6 +165,10 @@ class Survey:
     def _read(self, id: DocumentId, source: Source, entry: SourceEntry, known: Record | None) -> bool:  # noqa: A002
         """Look at one listed file; whether it is a document."""
         recorded = (known or UNKNOWN)._replace(identity=b"", refusal=None)
+        if id in self.stay:
+            self._refuse_again(id, HELD)
+            self._redraw(id, recorded)
+            return True
         try:
             with adapter(f"reading {id}"):
                 content = source.read(entry.path)

@@ -104,6 +104,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
         store=world.store,
         tripped=(),
         findings=tuple(sorted(world.findings)),
+        held=world.held,
     )
     tripped = judge(plan, losses(world, matching), terms.limits)
     carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)

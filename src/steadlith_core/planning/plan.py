@@ -103,7 +103,8 @@ class Plan:
     where no document changes with it. `level` says how closely the index was looked at for `drift`, `mended` which
     documents are written anew because of it, `repair_only` that nothing else was looked for. `scope`, if it is not
     empty, is where documents may be removed. A `preview` was made against an exported manifest and cannot be applied.
-    `store` is what the store says it can do.
+    `store` is what the store says it can do. `held` are documents that stay as they are recorded, whatever became of
+    their sources, because somebody said so.
     """
 
     tool: str
@@ -125,6 +126,7 @@ class Plan:
     store: Mapping[str, str | int | tuple[str, ...]]
     tripped: tuple[Tripped, ...]
     findings: tuple[Finding, ...]
+    held: tuple[DocumentId, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""The n-th call to a provider fails, in every way and for every n: over real HTTP, judged by the provider's own books."""
+"""The n-th call to a provider fails, in every way and for every n: over HTTP, judged by the provider's own books."""
 
 import shutil
 import string

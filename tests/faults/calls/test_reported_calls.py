@@ -6,7 +6,7 @@ One test a case, named after its number in the list of reports.
 import string
 
 import pytest
-from faults.calls.conftest import until
+from faults.calls.shop import until
 
 from steadlith.hands import Hands
 from steadlith_adapters.stores.sqlite.lock import SqliteLock

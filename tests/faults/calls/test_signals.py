@@ -1,9 +1,9 @@
-"""SIGINT and SIGTERM to real processes, wherever an apply may be waiting: it stops soon, says how to go on, and does."""
+"""SIGINT and SIGTERM to real processes, wherever an apply may wait: it stops soon, says how to go on, and does."""
 
 import string
 
 import pytest
-from faults.calls.conftest import SIGNALS, until
+from faults.calls.shop import SIGNALS, until
 
 WORDS = string.ascii_lowercase[:9]
 MINUTES = "429, Retry-After of minutes"
@@ -37,7 +37,10 @@ def finished(shop, kept):
 
 @SIGNALS
 def test_while_it_waits_for_the_lock(filled, tried, number):
-    with filled.locked(holder="steadlith compact"), filled.running("apply", "--yes", "--lock-timeout", "600") as process:
+    with (
+        filled.locked(holder="steadlith compact"),
+        filled.running("apply", "--yes", "--lock-timeout", "600") as process,
+    ):
         assert "Waiting for the lock, at most 600 s" in process.stderr.readline()
         told = stopped(process, number, 130)
     assert "interrupted before anything was written; apply again when you like" in told
