@@ -162,14 +162,21 @@ BAD_ANSWERS = {
     "an error with status 200": lambda handler, _texts: handler.answer(200, {"detail": "quota exceeded"}),
 }
 
+DOUBTFUL = {
+    "one vector for all": _vectors(lambda all_: [all_[0] for _ in all_]),
+    "another order": _vectors(lambda all_: all_[::-1]),
+    "another model": _vectors(lambda all_: [row[::-1] for row in all_]),
+}
+"""Answers that are vectors, one for each text, and not the texts'."""
+
 LONG = {
     "429, Retry-After of minutes": _status(429, Retry_After="300"),
     "slow": lambda handler, texts: handler.slowly(texts),
 }
 """What a test waits through, or does not."""
 
-FAULTS = {**TRANSIENT, **REFUSALS, **BAD_ANSWERS, **LONG}
+FAULTS = {**TRANSIENT, **REFUSALS, **BAD_ANSWERS, **DOUBTFUL, **LONG}
 
-WORKED_ON = {"hang", "slow", "reset", "reset within the answer", "cut short", *BAD_ANSWERS}
+WORKED_ON = {"hang", "slow", "reset", "reset within the answer", "cut short", *BAD_ANSWERS, *DOUBTFUL}
 UNPAID = FAULTS.keys() - WORKED_ON
 """Faults for which nobody is charged: the call was not worked on."""
