@@ -100,11 +100,11 @@ def make_plan(world: World, terms: Terms) -> Planned:
         mended=tuple(sorted(world.mended)),
         repair_only=world.repair_only,
         scope=world.scope,
+        held=world.held,
         preview=world.preview,
         store=world.store,
         tripped=(),
         findings=tuple(sorted(world.findings)),
-        held=world.held,
     )
     tripped = judge(plan, losses(world, matching), terms.limits)
     carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)

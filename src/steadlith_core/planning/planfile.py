@@ -96,11 +96,11 @@ def _body(plan: Plan) -> dict[str, Any]:
         "mended": [_plain(id_) for id_ in plan.mended],
         "refresh_only": plan.repair_only,
         "scope": list(plan.scope),
+        "held": [_plain(id_) for id_ in plan.held],
         "preview": plan.preview,
         "store": {name: _listed(value) for name, value in plan.store.items()},
         "guards": [_plain(tripped) for tripped in plan.tripped],
         "findings": [_plain(finding) for finding in plan.findings],
-        **({"held": [_plain(id_) for id_ in plan.held]} if plan.held else {}),
     }
 
 
@@ -158,11 +158,11 @@ def _read(body: Mapping[str, Any]) -> Plan:
             mended=tuple(_document_id(item) for item in _get(body, "mended", _list)),
             repair_only=_get(body, "refresh_only", _flag),
             scope=tuple(_text(item) for item in _get(body, "scope", _list)),
+            held=tuple(_document_id(item) for item in _get(body, "held", _list)),
             preview=_get(body, "preview", _flag),
             store={name: _capability(value) for name, value in _get(body, "store", _object).items()},
             tripped=tuple(_record(Tripped, item) for item in _get(body, "guards", _list)),
             findings=tuple(_record(Finding, item) for item in _get(body, "findings", _list)),
-            held=tuple(_document_id(item) for item in _get(body, "held", _list)) if "held" in body else (),
         )
         _refuse_contradictions(plan, _get(body, "counts", _object))
     except ValueError as error:
