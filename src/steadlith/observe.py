@@ -167,14 +167,15 @@ class _Glance:
             return ManifestLedger(self.books.index.documents(), file, stamps=self._believes_stamps)
 
     def _survey(self, ledger: Ledger, damaged: frozenset[DocumentId]) -> Survey:
+        held, in_scope = frozenset(self.look.held), allows(self.look.scope, self.assembly.sources)
         survey = Survey(
             self.assembly,
             ledger,
             believe=self.same_recipe,
             only=damaged if self.look.repair_only else self.only,
             force=damaged,
-            may_go=allows(self.look.scope, self.assembly.sources),
-            stay=frozenset(self.look.held),
+            may_go=lambda id_: id_ not in held and in_scope(id_),
+            stay=held,
             repair_only=self.look.repair_only,
             taken_at=self.taken_at,
             workers=self.workers,

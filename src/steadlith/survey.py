@@ -133,14 +133,15 @@ class Survey:
         self._settle(name, missing, unread)
 
     def _known(self, name: str, folder: str) -> KnownFolder | None:
-        """What the ledger knows of a folder, but for documents that are to be read whatever is known of them."""
+        """What the ledger knows of a folder, but for documents of which something is to be said whatever is known."""
         known = self.ledger.known(name, folder)
-        if known is None or not self.force:
+        asked = self.force | self.stay
+        if known is None or not asked:
             return known
         believed = {
             word: identity
             for word, identity in known.identities.items()
-            if DocumentId(name, folder + word) not in self.force
+            if DocumentId(name, folder + word) not in asked
         }
         return KnownFolder(known.rules, believed)
 
@@ -267,7 +268,7 @@ class Survey:
         if missing - self.gone:
             self.held.add(name)
         held = {id_ for id_ in missing - unseen if not self.may_go(id_)}
-        self._tell(name, held, "not in the scope, so they stay")
+        self._tell(name, held, "not in the scope or held, so they stay")
         if WHOLE_SOURCE in unread:
             self._tell(name, unseen, "part of the source cannot be read, so they stay")
 
