@@ -235,7 +235,8 @@ def apply(
                 done = do() if file is not None or not planned.is_empty else _remember(do, index)
                 break
             except InputRefused as error:
-                if file is not None or not error.documents:
+                # Under another model what is held and recorded is embedded anew: holding it again helps nothing.
+                if file is not None or not set(error.documents) - set(map(str, planned.held)):
                     raise
                 refused += error.documents
                 stop.at_once()

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from steadlith_core.errors import InputRefused
@@ -53,7 +54,7 @@ def error(refused: Mapping[Digest, SteadlithError], writes: Writes, *, kept: int
 
 
 def _without(documents: Sequence[str]) -> str:
-    named = [*documents[:MOST_PLACES], *(["..."] if len(documents) > MOST_PLACES else [])]
+    named = [*map(quote, documents[:MOST_PLACES]), *(["..."] if len(documents) > MOST_PLACES else [])]
     return (
         f"plan again without their documents (steadlith plan {' '.join(f'--hold {name}' for name in named)}), or make "
         "these chunks smaller ([chunking] max_tokens, max_bytes); only what is missing is paid for"

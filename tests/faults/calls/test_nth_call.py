@@ -21,6 +21,9 @@ ASKED = {"429, Retry-After in seconds": (2, 2), "429, Retry-After as a date": (2
 to the second.
 """
 
+WAYS = "timeouts, resets, cut answers, 408, 429, 5xx, with and without Retry-After"
+WRONG = "401, 403, 404, wrong count or dimension, NaN, infinities, zeros, words, no vectors at all"
+
 
 @pytest.fixture
 def begin(shop):
@@ -88,7 +91,7 @@ def test_what_passes_is_waited_for_and_only_the_call_that_failed_is_paid_twice(
     assert shop.provider.paid == Counter(shop.provider.paid.keys()) + failed
     assert len(shop.provider.paid) == len(NEW)
     assert shop.is_sound()
-    tried(f"a call to a provider fails and passes: {fault}", "over HTTP, at each call of an apply; asked again")
+    tried("a call to a provider fails once", f"{WAYS}, over HTTP, at each call of an apply; it is made again")
 
 
 @each([*REFUSALS, *BAD_ANSWERS])
@@ -110,7 +113,7 @@ def test_what_does_not_pass_is_a_typed_error_and_the_next_run_pays_for_the_rest(
     assert is_finished_for_the_rest(shop, plan, kept)
     twice = {text for text, times in shop.provider.paid.items() if times > 1}
     assert len(twice) == (BATCH if number > 1 and fault in WORKED_ON else 0)
-    tried(f"a provider refuses or answers wrongly: {fault}", "over HTTP, at each call of an apply; then run again")
+    tried("a provider refuses a call or answers wrongly", f"{WRONG}, over HTTP, at each call; then run again")
 
 
 @each(TRANSIENT)
@@ -130,4 +133,4 @@ def test_what_does_not_pass_in_time_is_given_up_with_all_that_was_acknowledged_k
     assert shop.is_sound()
     shop.provider.lasting = None
     assert is_finished_for_the_rest(shop, plan, kept)
-    tried(f"a provider is away for longer than is waited: {fault}", "over HTTP, from each call on; then run again")
+    tried("a provider is away for longer than is waited", f"{WAYS}, over HTTP, from each call on; then run again")

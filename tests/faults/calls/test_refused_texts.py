@@ -1,6 +1,8 @@
 """An embedder refuses one text of many: that one is found, nothing else suffers, and the corpus goes on."""
 
 import math
+import re
+import shlex
 import string
 from dataclasses import replace
 
@@ -79,6 +81,28 @@ def test_what_was_recorded_of_a_document_that_is_held_back_stays(filled):
     assert out["held"] == [{"source": "docs", "path": "d.txt"}]
     assert found(filled, "d.txt") == before == [one_chunk("d").strip()]
     assert filled.open().head().documents == len(WORDS) + 1
+
+
+def test_under_another_model_what_is_recorded_is_refused_too_and_that_ends_it(filled):
+    """There is nothing to hold back: the index has one model, and one of its texts cannot be embedded by it."""
+    filled.apply()
+    filled.configure(batch_size=len(WORDS), embedding="model = 2")
+    refuse(filled.provider, "d")
+    told = filled.run("apply", "--yes", "--allow-model-change", code=1)
+    assert told.count("refused 1 of") == 1
+    assert filled.open()._assembly.embedder_identity.model_id == "http/2"
+    head = filled.open().head()
+    assert (head.generation, head.recipe.spaces[0].model_id) == (1, "http/1")
+
+
+def test_names_in_the_way_out_can_be_typed_as_they_are(filled):
+    filled.write_as("a name; with 'odd' parts", "enormous")
+    refuse(filled.provider, "enormous")
+    with pytest.raises(InputRefused) as raised:
+        filled.apply()
+    command = re.search(r"\(steadlith (plan --hold .*)\), or", str(raised.value))[1]
+    assert shlex.split(command)[2:] == list(raised.value.documents)
+    filled.run(*shlex.split(command))
 
 
 def test_a_saved_plan_is_carried_out_whole_or_not_at_all(filled):

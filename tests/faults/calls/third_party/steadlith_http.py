@@ -71,7 +71,7 @@ def _seconds(asked):
 class HttpFactory:
     def describe(self, settings):
         dimensions = settings["dimensions"]
-        return EmbedderIdentity("http/1", dimensions, {"dimensions": dimensions})
+        return EmbedderIdentity(f"http/{settings.get('model', 1)}", dimensions, {"dimensions": dimensions})
 
     def build(self, settings):
         return HttpEmbedder(settings["url"], float(settings.get("timeout", 10)))
