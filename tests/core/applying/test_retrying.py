@@ -156,6 +156,20 @@ def test_a_stop_ends_every_wait_at_once_and_nothing_is_asked_again(make_world, s
     assert world.names().count(stopped_while) == (2 if stopped_while == "Embed" else 1)
 
 
+def test_what_was_in_flight_at_a_stop_is_kept_and_counts(build, make_world):
+    world = make_world(after=[build.wanted("a", "abcdefgh")], concurrency=3)
+
+    def embed(effect):
+        world.stop()
+        return world.usual(effect)
+
+    world.answers["Embed"] = embed
+    error = world.drive().error
+    assert isinstance(error, Stopped)
+    assert "stopped after 6 of 8 embeddings" in str(error)
+    assert world.names().count("Embed") == world.names().count("Keep") == 3
+
+
 def test_the_lock_is_asked_for_until_its_time_is_over(make_world):
     world = make_world(lock_timeout=0.35, Lock=fx.Failed(LockHeld("process 7 holds it")))
     error = world.drive().error

@@ -102,11 +102,11 @@ class Shop:
             lock.release()
 
     @contextmanager
-    def running(self, *arguments):
-        """The command line as a process of its own."""
+    def running(self, *arguments, first=""):
+        """The command line as a process of its own, which does `first` first."""
         path = os.pathsep.join([str(THIRD_PARTY), *filter(None, [os.environ.get("PYTHONPATH")])])
         with subprocess.Popen(
-            [sys.executable, "-c", COMMAND, *arguments],
+            [sys.executable, "-c", first + COMMAND, *arguments],
             cwd=self.root,
             env={**os.environ, "PYTHONPATH": path},
             stdout=subprocess.PIPE,

@@ -7,6 +7,17 @@ from faults.calls.shop import SIGNALS, until
 
 WORDS = string.ascii_lowercase[:9]
 MINUTES = "429, Retry-After of minutes"
+PAUSING = """
+import time
+from steadlith.hands import Hands
+whole = Hands.perform
+def perform(hands, effect):
+    if type(effect).__name__ == {effect!r}:
+        print("pausing", flush=True)
+        time.sleep(0.5)
+    return whole(hands, effect)
+Hands.perform = perform
+"""
 HOW = "SIGINT and SIGTERM to a process of its own; then run again"
 
 
@@ -30,6 +41,9 @@ def finished(shop, kept):
     shop.provider.faults.clear()
     before = shop.provider.paid.copy()
     done = shop.apply()
+    if kept is None:  # the commit happened
+        assert done.unchanged
+        return shop.provider.paid == before and shop.is_sound()
     assert (done.cached, done.embedded) == (kept, len(WORDS) - kept)
     assert (shop.provider.paid - before).total() == len(WORDS) - kept
     return shop.is_sound()
@@ -100,3 +114,18 @@ def test_asked_twice_it_leaves_at_once_and_nothing_acknowledged_is_lost(filled, 
     filled.provider.released.set()
     assert finished(filled, kept=3)
     tried("a second signal while an apply stops", HOW)
+
+
+@SIGNALS
+@pytest.mark.parametrize(
+    ("effect", "code", "generation"),
+    [("Recompute", 130, 0), ("Resolve", 130, 0), ("Keep", 6, 0), ("Commit", 0, 1), ("Remember", 0, 1)],
+)
+def test_while_it_does_anything_else(filled, tried, number, effect, code, generation):
+    with filled.running("apply", "--yes", first=PAUSING.format(effect=effect)) as process:
+        until(lambda: process.stdout.readline() == "pausing\n")
+        told = stopped(process, number, code)
+    assert "Stopping at the next safe point" in told
+    assert filled.open().head().generation == generation
+    assert finished(filled, kept={6: 3, 130: 0, 0: None}[code])
+    tried("a signal while an apply checks, keeps or commits", HOW)
