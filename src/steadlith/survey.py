@@ -43,7 +43,7 @@ WHOLE_SOURCE = "/"
 """What a source says is unread when any of its documents may be."""
 
 
-HELD = Refusal(FindingKind.HELD, "it was not read, because it is held: what is recorded of it stays")
+HELD = Refusal(FindingKind.HELD, "not read; what is recorded of it stays")
 
 UNKNOWN = Record(b"", None)
 

@@ -44,7 +44,7 @@ def test_a_held_document_stays_out(cli, folder):
     assert ran.code == 0
     done = json.loads(ran.out)
     assert (done["documents"], done["held"]) == (1, [{"source": "docs", "path": "a.md"}])
-    assert "Held: as they are recorded stay docs:a.md." in cli("plan", "--hold", "a.md").out
+    assert "Held, and not looked at: docs:a.md." in cli("plan", "--hold", "a.md").out
 
 
 def test_a_saved_plan_says_itself_what_it_holds(cli, saved):

@@ -178,7 +178,7 @@ def surroundings(planned: Plan, name: Name = clean) -> Iterator[str]:
     if planned.scope:
         yield f"Scope: documents are removed only in {', '.join(map(name, planned.scope))}."
     if planned.held:
-        yield f"Held: as they are recorded stay {_some([name(str(id_)) for id_ in planned.held])}."
+        yield f"Held, and not looked at: {_some([name(str(id_)) for id_ in planned.held])}."
     if planned.level is not Level.HEAD:
         yield f"Looked at the index at level {planned.level}: {_found(planned)}."
 
