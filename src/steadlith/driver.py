@@ -25,12 +25,17 @@ TICK = 0.1
 
 def drive(run: ApplyRun, hands: Hands, stop_requested: Callable[[], bool]) -> None:
     """Run to the end; then `run.result` or `run.error` is set."""
+
+    def hear(outcome: fx.Outcome) -> None:
+        # The request first: what an outcome would begin is not begun any more.
+        if stop_requested():
+            run.feed(fx.StopRequested(), clock.monotonic())
+        run.feed(outcome, clock.monotonic())
+
     with ThreadPoolExecutor(max_workers=run.calls.concurrency, thread_name_prefix="steadlith-embed") as pool:
         calls: set[Future[fx.Outcome]] = set()
         waits: dict[fx.Wait, float] = {}
         while not run.ended:
-            if stop_requested():
-                run.feed(fx.StopRequested(), clock.monotonic())
             asked = run.next_effects()
             for effect in asked:
                 match effect:
@@ -39,11 +44,13 @@ def drive(run: ApplyRun, hands: Hands, stop_requested: Callable[[], bool]) -> No
                     case fx.Wait():
                         waits[effect] = clock.monotonic() + clock.spread(effect.seconds)
                     case _:
-                        run.feed(hands.perform(effect), clock.monotonic())
+                        hear(hands.perform(effect))
             if not asked:
                 done, calls = _some(calls, waits)
                 for call in done:
-                    run.feed(call.result(), clock.monotonic())
+                    hear(call.result())
+                if waits and stop_requested():
+                    run.feed(fx.StopRequested(), clock.monotonic())
                 _end(run, waits)
 
 

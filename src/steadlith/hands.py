@@ -166,7 +166,8 @@ class Hands:
     def _recompute(self) -> fx.Outcome:
         if is_rebuilt(self.plan.drift) or self.store.capabilities.durability != IN_PROCESS:
             self._draft = remembering.begin(self.assembly)
-        look = Look(self.plan.level, self.plan.scope, repair_only=self.plan.repair_only)
+        plan = self.plan
+        look = Look(plan.level, plan.scope, repair_only=plan.repair_only, held=plan.held)
         only = frozenset((*(change.id for change in self.plan.changes), *self.plan.mended))
         taken_at = self._draft.taken_at if self._draft else None
         books = self._stack.enter_context(opened(self.assembly, lambda: self.store, stat_cache=self.stat_cache))

@@ -155,9 +155,8 @@ class Index:
 
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=False)
-            lock = self._assembly.lock(
-                timeout=0.0, holder="steadlith apply"
-            )  # the run waits, so that it can be stopped
+            # The lock itself never waits: the run does, so that it can be stopped.
+            lock = self._assembly.lock(timeout=0.0, holder="steadlith apply")
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
             hands = Hands(self._assembly, open_store, lock, plan, self._terms(), report, stat_cache, workers)
             stack.callback(hands.close)

@@ -44,12 +44,14 @@ class Look:
     """How to look: how closely the index is compared with what it recorded (`level`), and where documents may be
     removed (`scope`: each `SOURCE:PATH`, or `PATH` in any source; without any, everywhere).
 
-    With `repair_only` the look is a full one, and nothing is wanted but what drift makes necessary.
+    With `repair_only` the look is a full one, and nothing is wanted but what drift makes necessary. `held` documents
+    are not read: they stay as they are recorded, and where they are not, they stay out.
     """
 
     level: Level = Level.HEAD
     scope: tuple[str, ...] = ()
     repair_only: bool = False
+    held: tuple[DocumentId, ...] = ()
 
 
 USUAL = Look()
@@ -165,13 +167,15 @@ class _Glance:
             return ManifestLedger(self.books.index.documents(), file, stamps=self._believes_stamps)
 
     def _survey(self, ledger: Ledger, damaged: frozenset[DocumentId]) -> Survey:
+        held, in_scope = frozenset(self.look.held), allows(self.look.scope, self.assembly.sources)
         survey = Survey(
             self.assembly,
             ledger,
             believe=self.same_recipe,
             only=damaged if self.look.repair_only else self.only,
             force=damaged,
-            may_go=allows(self.look.scope, self.assembly.sources),
+            may_go=lambda id_: id_ not in held and in_scope(id_),
+            stay=held,
             repair_only=self.look.repair_only,
             taken_at=self.taken_at,
             workers=self.workers,
@@ -240,6 +244,7 @@ class _Glance:
             mend=drift.is_mendable(seen.problems),
             repair_only=self.look.repair_only,
             scope=self.look.scope,
+            held=tuple(sorted(set(self.look.held))),
             preview=self.books.preview,
             store=self.books.store,
             moves=self.assembly.config.moves,

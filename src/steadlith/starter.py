@@ -77,11 +77,13 @@ def start(config: Path, folder: str | None, embedder: str | None, *, force: bool
 
 
 def _keep_out_of_git(state: Path) -> None:
+    place = state / ".gitignore"
     try:
         state.mkdir(exist_ok=True)
-        files.write(state / ".gitignore", [b"*\n"])
+        files.write(place, [b"*\n"])
     except OSError as error:
-        raise UsageError(f"{state}: {error.strerror or error}; the state of the index is kept there") from error
+        message = f"{error.filename or place}: {error.strerror or error}; the state of the index is kept in {state}"
+        raise UsageError(message) from error
 
 
 def _choose(embedder: str | None) -> tuple[str, str]:

@@ -43,6 +43,8 @@ WHOLE_SOURCE = "/"
 """What a source says is unread when any of its documents may be."""
 
 
+HELD = Refusal(FindingKind.HELD, "not read; what is recorded of it stays")
+
 UNKNOWN = Record(b"", None)
 
 
@@ -58,11 +60,11 @@ class _Uncut(NamedTuple):
 class Survey:
     """What was seen. `only`, if given, are the documents to look at closely: others that changed are `left`.
 
-    `may_go` says which documents may be removed; with `repair_only` nothing is wanted but recorded bytes. `believe`
-    says that equal bytes are cut as they were. `force` are documents that are wanted even so. `taken_at`, if given, is
-    when the look began, by the clock of the fingerprint file that will keep what is seen: `seen` is which folders were
-    listed, with their rules; `held` the sources of which documents are missing and stay; `redrawn` the records of the
-    folders in which anything is not as the ledger has it.
+    `may_go` says which documents may be removed, `stay` are those that are not read, whatever became of them; with
+    `repair_only` nothing is wanted but recorded bytes. `believe` says that equal bytes are cut as they were. `force`
+    are documents that are wanted even so. `taken_at`, if given, is when the look began, by the clock of the fingerprint
+    file that will keep what is seen: `seen` is which folders were listed, with their rules; `held` the sources of which
+    documents are missing and stay; `redrawn` the records of the folders in which anything is not as the ledger has it.
     """
 
     assembly: Assembly
@@ -71,6 +73,7 @@ class Survey:
     only: frozenset[DocumentId] | None = None
     force: frozenset[DocumentId] = frozenset()
     may_go: Callable[[DocumentId], bool] = lambda _id: True
+    stay: frozenset[DocumentId] = frozenset()
     repair_only: bool = False
     taken_at: int | None = None
     workers: int = 1
@@ -130,14 +133,15 @@ class Survey:
         self._settle(name, missing, unread)
 
     def _known(self, name: str, folder: str) -> KnownFolder | None:
-        """What the ledger knows of a folder, but for documents that are to be read whatever is known of them."""
+        """What the ledger knows of a folder, but for documents of which something is to be said whatever is known."""
         known = self.ledger.known(name, folder)
-        if known is None or not self.force:
+        asked = self.force | self.stay
+        if known is None or not asked:
             return known
         believed = {
             word: identity
             for word, identity in known.identities.items()
-            if DocumentId(name, folder + word) not in self.force
+            if DocumentId(name, folder + word) not in asked
         }
         return KnownFolder(known.rules, believed)
 
@@ -162,6 +166,10 @@ class Survey:
     def _read(self, id: DocumentId, source: Source, entry: SourceEntry, known: Record | None) -> bool:  # noqa: A002
         """Look at one listed file; whether it is a document."""
         recorded = (known or UNKNOWN)._replace(identity=b"", refusal=None)
+        if id in self.stay:
+            self._refuse_again(id, HELD)
+            self._redraw(id, recorded)
+            return True
         try:
             with adapter(f"reading {id}"):
                 content = source.read(entry.path)
@@ -260,7 +268,7 @@ class Survey:
         if missing - self.gone:
             self.held.add(name)
         held = {id_ for id_ in missing - unseen if not self.may_go(id_)}
-        self._tell(name, held, "not in the scope, so they stay")
+        self._tell(name, held, "not in the scope or held, so they stay")
         if WHOLE_SOURCE in unread:
             self._tell(name, unseen, "part of the source cannot be read, so they stay")
 

@@ -139,7 +139,15 @@ class EmbeddingError(AdapterError):
 
 
 class InputRefused(EmbeddingError):
-    """The embedder refuses some of the texts, so the plan cannot be carried out; the message names their chunks."""
+    """The embedder refuses some of the texts, so the plan cannot be carried out; the message names their chunks.
+
+    `documents` (`source:path`) hold these texts: a plan that holds them back can be carried out. None are named where
+    not every text was asked for.
+    """
+
+    def __init__(self, message: str, *, documents: Iterable[str] = ()) -> None:
+        super().__init__(message, failure=Failure.INPUT)
+        self.documents = tuple(documents)
 
 
 class OutcomeUnknown(AdapterError):

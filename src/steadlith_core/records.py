@@ -71,6 +71,7 @@ class FindingKind(StrEnum):
     TOO_MANY_SECTIONS = "too_many_sections"
     INPUT_TOO_LONG = "input_too_long"
     INPUT_REFUSED = "input_refused"
+    HELD = "held"
 
 
 @dataclass(frozen=True, slots=True, order=True)

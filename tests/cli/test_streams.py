@@ -101,7 +101,7 @@ def test_a_place_that_cannot_be_written_is_one_line(cli, folder):
     (folder / ".steadlith" / ".gitignore").unlink()
     (folder / ".steadlith" / ".gitignore").mkdir()
     ran = cli("init", "--force")
-    assert ran.code == 1
+    assert ran.code == 64
     assert ran.err.startswith("Error: ")
     assert ".gitignore" in ran.err
     assert ran.err.count("\n") == 1

@@ -18,12 +18,14 @@ from steadlith.cli.stopping import stopping
 from steadlith_core.planning.overrides import OVERRIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from steadlith.cli.options import Command
     from steadlith.explain import Explained
     from steadlith.index import Index
     from steadlith_core.applying.run import Result
+    from steadlith_core.planning.plan import Plan
+    from steadlith_core.records import DocumentId
     from steadlith_core.rows import RecordedDocument
 
 
@@ -54,6 +56,13 @@ def _cores() -> int:
     return min(os.cpu_count() or 1, MOST_WORKERS)
 
 
+hold = click.option(
+    "--hold",
+    multiple=True,
+    metavar="DOC",
+    help="Leave this document as it is recorded, or out: SOURCE:PATH, or PATH of the only source.",
+)
+
 workers = click.option(
     "--workers",
     type=click.IntRange(min=1),
@@ -75,6 +84,7 @@ workers = click.option(
     show_default=True,
     help="How closely to compare the index with what it recorded.",
 )
+@hold
 @click.option("--refresh-only", is_flag=True, help="Plan repairs of the index, and nothing else.")
 @click.option("--no-stat-cache", is_flag=True, help="Read every document; the plan is the same.")
 @workers
@@ -99,6 +109,7 @@ def plan(
     config: Path,
     out: Path | None,
     scope: tuple[str, ...],
+    hold: tuple[str, ...],
     refresh: str,
     against: Path | None,
     explain: str | None,
@@ -127,10 +138,10 @@ def plan(
         raise click.UsageError("--explain is printed as text or JSON. Leave --format markdown out.")
     if explain is not None and against is not None:
         raise click.UsageError("--explain needs the index: a manifest holds no texts. Leave --against out.")
-    look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only)
     kept: tuple[RecordedDocument, ...] = ()
     found: Explained | None = None
     with steadlith.open(config) as index:
+        look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only, held=_documents(index, hold))
         if explain is not None:
             found = index.explain(explain, look, stat_cache=not no_stat_cache, workers=workers)
             planned = found.plan
@@ -167,6 +178,7 @@ def _put_explanation(found: Explained, form: str) -> None:
 @options.config
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @overrides
+@hold
 @click.option("--no-stat-cache", is_flag=True, help="Read every document; what is done is the same.")
 @workers
 @click.option("--lock-timeout", type=Seconds(), default=0.0, help="Seconds to wait for the lock.")
@@ -179,6 +191,7 @@ def _put_explanation(found: Explained, form: str) -> None:
 def apply(
     file: Path | None,
     config: Path,
+    hold: tuple[str, ...],
     lock_timeout: float,
     max_retry_time: float | None,
     workers: int,
@@ -187,48 +200,88 @@ def apply(
     no_stat_cache: bool,
     json_output: bool,
     **allowed: bool,
-) -> None:
+) -> int:
     """Do what a plan says: the saved plan FILE, or a new one after you said yes.
 
-    A plan FILE is never asked about; it is refused if the index or a planned document moved since.
+    A plan FILE is never asked about; it is refused if the index or a planned document moved since. Without FILE,
+    documents of which the embedder refuses a text are held back, and the rest is applied.
     """
     import steadlith
     from steadlith.report import documents, sentences, text
+    from steadlith_core.errors import InputRefused
+
+    if file is not None and hold:
+        raise click.UsageError("--hold is for a new plan; a saved one says itself what it holds. Plan again with it.")
+    allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
+    refused: tuple[str, ...] = ()
+    with stopping() as stop, steadlith.open(config) as index:
+        look = partial(index.plan, stat_cache=not no_stat_cache, workers=workers)
+        ask = partial(_plan_and_ask, look, allow, yes=yes, json_output=json_output)
+        planned = planfiles.load(file) if file is not None else ask(_documents(index, hold))
+        while True:
+            stop.gently()
+            do = partial(
+                index.apply,
+                planned,
+                allow=allow,
+                lock_timeout=lock_timeout,
+                max_retry_time=max_retry_time,
+                stat_cache=not no_stat_cache,
+                workers=workers,
+                report=Progress(),
+                stop_requested=stop.requested,
+            )
+            try:
+                done = do() if file is not None or not planned.is_empty else _remember(do, index)
+                break
+            except InputRefused as error:
+                # Under another model what is held and recorded is embedded anew: holding it again helps nothing.
+                if file is not None or not set(error.documents) - set(map(str, planned.held)):
+                    raise
+                refused += error.documents
+                stop.at_once()
+                click.echo(text.clean(sentences.going_on(error.documents)), err=True)
+                planned = ask((*planned.held, *_documents(index, error.documents)))
+    if json_output:
+        options.put(documents.dumps(documents.result(done, planned.held)))
+    elif file is not None or not planned.is_empty:
+        options.show(text.result(done))
+    if refused:
+        click.echo(f"Error: {text.clean(sentences.held_back(refused))}", err=True)
+    return 1 if refused else 0
+
+
+def _plan_and_ask(
+    look: Callable[..., Plan],
+    allow: frozenset[str],
+    held: tuple[DocumentId, ...],
+    *,
+    yes: bool,
+    json_output: bool,
+) -> Plan:
+    """A new plan, shown and agreed to."""
+    import steadlith
+    from steadlith.report import sentences, text
     from steadlith_core.applying.recheck import guard_problem
     from steadlith_core.errors import GuardRefused
 
-    allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
-    with stopping() as stop, steadlith.open(config) as index:
-        if file is not None:
-            planned = planfiles.load(file)
-        else:
-            planned = index.plan(stat_cache=not no_stat_cache, workers=workers)
-            if not json_output:
-                tripped = tuple(each for each in planned.tripped if each.override not in allow)
-                shown = replace(planned, tripped=tripped)
-                options.show(text.plan(shown, steps=None, hint="steadlith plan --steps"))
-            problem = guard_problem(planned, allow)
-            if problem is not None:
-                raise problem if json_output else GuardRefused(sentences.refused(planned.tripped, allow))
-            if not planned.is_empty:
-                _approve(yes=yes, json_output=json_output)
-        stop.gently()
-        do = partial(
-            index.apply,
-            planned,
-            allow=allow,
-            lock_timeout=lock_timeout,
-            max_retry_time=max_retry_time,
-            stat_cache=not no_stat_cache,
-            workers=workers,
-            report=Progress(),
-            stop_requested=stop.requested,
-        )
-        done = do() if file is not None or not planned.is_empty else _remember(do, index)
-    if json_output:
-        options.put(documents.dumps(documents.result(done)))
-    elif file is not None or not planned.is_empty:
-        options.show(text.result(done))
+    planned = look(look=steadlith.Look(held=held))
+    if not json_output:
+        tripped = tuple(each for each in planned.tripped if each.override not in allow)
+        shown = replace(planned, tripped=tripped)
+        options.show(text.plan(shown, steps=None, hint="steadlith plan --steps"))
+    problem = guard_problem(planned, allow)
+    if problem is not None:
+        raise problem if json_output else GuardRefused(sentences.refused(planned.tripped, allow))
+    if not planned.is_empty:
+        _approve(yes=yes, json_output=json_output)
+    return planned
+
+
+def _documents(index: Index, names: Iterable[str]) -> tuple[DocumentId, ...]:
+    from steadlith.explain import document_id
+
+    return tuple(document_id(name, index.config.sources) for name in names)
 
 
 def _remember(do: Callable[[], Result], index: Index) -> Result:

@@ -1,6 +1,6 @@
 """SIGINT and SIGTERM while `apply` runs.
 
-1. Until writing may begin, either signal interrupts at once.
+1. Until writing may begin, and while somebody plans and asks again, either signal interrupts at once.
 2. From then on the first one asks the run to stop at the next safe point; the second one leaves at once.
 """
 
@@ -29,6 +29,10 @@ class Stopping:
     def gently(self) -> None:
         """Writing may begin: from now on a signal is a request."""
         self._gently = True
+
+    def at_once(self) -> None:
+        """Nothing is written just now: a signal interrupts at once again."""
+        self._gently = False
 
     def requested(self) -> bool:
         """Whether somebody asked to stop."""

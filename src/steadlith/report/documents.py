@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.cost import Price
     from steadlith_core.planning.plan import Plan
     from steadlith_core.policies import Chunker
-    from steadlith_core.records import Finding, Head, Span
+    from steadlith_core.records import DocumentId, Finding, Head, Span
     from steadlith_core.rows import RecordedDocument
 
 FORMAT_VERSION = "1.0"
@@ -68,12 +68,12 @@ def status(head: Head) -> dict[str, Any]:
     )
 
 
-def result(done: Result) -> dict[str, Any]:
-    """How an apply ended."""
+def result(done: Result, held: Sequence[DocumentId] = ()) -> dict[str, Any]:
+    """How an apply ended, and which documents its plan held."""
     values = status(done.head)
     values |= {"kind": "steadlith-apply", "already_applied": done.already, "unchanged": done.unchanged}
     counts = {"embedded": done.embedded, "cached": done.cached, "calls": done.calls, "retries": done.retries}
-    return values | counts
+    return values | counts | {"held": [{"source": id_.source, "path": id_.path} for id_ in held]}
 
 
 def answer(found: Answer) -> dict[str, Any]:

@@ -36,6 +36,8 @@ VERBS: Mapping[str, str] = {
     "rekey": "rekey",
     "delete": "delete",
 }
+LISTED_HELD = 10
+
 ALWAYS_COUNTED = frozenset({"add", "delete"})
 
 REPAIRS: Mapping[Repair, str] = {
@@ -172,8 +174,28 @@ def surroundings(planned: Plan, name: Name = clean) -> Iterator[str]:
         yield f"Repairs only. {SOURCES_UNSEEN}"
     if planned.scope:
         yield f"Scope: documents are removed only in {', '.join(map(name, planned.scope))}."
+    if planned.held:
+        yield f"Held, and not looked at: {_some([name(str(id_)) for id_ in planned.held])}."
     if planned.level is not Level.HEAD:
         yield f"Looked at the index at level {planned.level}: {_found(planned)}."
+
+
+def going_on(documents: Sequence[str]) -> str:
+    """What becomes of an apply of which the embedder refused texts."""
+    return f"The embedder refuses texts of {_some(documents)}; planning the rest without them."
+
+
+def held_back(documents: Sequence[str]) -> str:
+    """How an apply ended that went on without these documents."""
+    return (
+        f"the rest was applied; as they were recorded stay {_some(documents)}, because the embedder refuses texts of "
+        "theirs: make their chunks smaller ([chunking] max_tokens, max_bytes), or exclude them"
+    )
+
+
+def _some(documents: Sequence[str]) -> str:
+    more = f" and {len(documents) - LISTED_HELD:,} more" if len(documents) > LISTED_HELD else ""
+    return ", ".join(documents[:LISTED_HELD]) + more
 
 
 def _found(planned: Plan) -> str:

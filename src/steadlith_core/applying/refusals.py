@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from steadlith_core.errors import InputRefused
 from steadlith_core.records import Finding, FindingKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from steadlith_core.digest import Digest
     from steadlith_core.errors import SteadlithError
@@ -47,8 +48,25 @@ def error(refused: Mapping[Digest, SteadlithError], writes: Writes, *, kept: int
         f"the embedder refused {len(found):,} of {len(refused) + kept + left:,} texts, so nothing was applied; "
         f"{kept:,} are embedded and kept in the cache{asked}"
     )
-    way_out = (
-        "make these chunks smaller ([chunking] max_tokens, max_bytes) or exclude their documents, and plan again: only "
-        "what is missing is paid for"
+    documents = () if left else _documents(refused, writes)
+    way_out = _without(documents) if documents else "more was refused than embedded: look at the embedder's settings"
+    return InputRefused("\n".join((summary, *lines, way_out)), documents=documents)
+
+
+def _without(documents: Sequence[str]) -> str:
+    named = [*map(quote, documents[:MOST_PLACES]), *(["..."] if len(documents) > MOST_PLACES else [])]
+    return (
+        f"plan again without their documents (steadlith plan {' '.join(f'--hold {name}' for name in named)}), or make "
+        "these chunks smaller ([chunking] max_tokens, max_bytes); only what is missing is paid for"
     )
-    return InputRefused("\n".join((summary, *lines, way_out)))
+
+
+def _documents(refused: Collection[Digest], writes: Writes) -> tuple[str, ...]:
+    """Who holds any of these texts."""
+    return tuple(
+        sorted(
+            str(version.id)
+            for version in writes.versions
+            if any(writes.vectors.get(placement.entry_hash) in refused for placement in version.placements)
+        )
+    )

@@ -23,7 +23,7 @@ from steadlith_core.applying.batches import Batches
 from steadlith_core.applying.embedding import Embedding, interrupted
 from steadlith_core.applying.states import TRANSITIONS, Signal, State
 from steadlith_core.applying.waiting import LOCK_SECONDS, Budget, Looks, Retries
-from steadlith_core.errors import AdapterError, LockHeld, SteadlithError
+from steadlith_core.errors import AdapterError, Interrupted, LockHeld, SteadlithError, Stopped
 from steadlith_core.planning.planfile import plan_digest
 
 if TYPE_CHECKING:
@@ -245,6 +245,8 @@ class ApplyRun:
             return Signal.ALL_KEPT if work.done else Signal.MORE
         work.drop()
         if work.batches.idle:
+            if isinstance(self.error, Interrupted | Stopped):
+                self.error = work.stopped()  # what was in flight is kept by now, and counts
             return Signal.DRAINED
         if self.state is State.DRAINING:
             return Signal.MORE

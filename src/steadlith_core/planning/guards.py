@@ -195,7 +195,12 @@ def _left_unread(finding: Finding, read: Collection[str]) -> bool:
     if finding.kind is FindingKind.INPUT_TOO_LONG:
         # With a line it is one long chunk of a document that is embedded all the same.
         return finding.place.rpartition(":")[0] not in read
-    return finding.kind not in {FindingKind.UNSPLITTABLE, FindingKind.MISSING, FindingKind.EMPTY_SOURCE}
+    return finding.kind not in {
+        FindingKind.UNSPLITTABLE,
+        FindingKind.MISSING,
+        FindingKind.EMPTY_SOURCE,
+        FindingKind.HELD,
+    }
 
 
 def _folder(id: DocumentId) -> tuple[str, str]:  # noqa: A002

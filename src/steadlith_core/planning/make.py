@@ -100,6 +100,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
         mended=tuple(sorted(world.mended)),
         repair_only=world.repair_only,
         scope=world.scope,
+        held=world.held,
         preview=world.preview,
         store=world.store,
         tripped=(),

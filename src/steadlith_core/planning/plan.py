@@ -102,7 +102,8 @@ class Plan:
     `recipe_changed` if the index was made under another recipe: recording the new one is a change of its own, also
     where no document changes with it. `level` says how closely the index was looked at for `drift`, `mended` which
     documents are written anew because of it, `repair_only` that nothing else was looked for. `scope`, if it is not
-    empty, is where documents may be removed. A `preview` was made against an exported manifest and cannot be applied.
+    empty, is where documents may be removed. `held` are documents that stay as they are recorded, whatever became of
+    their sources, because somebody said so. A `preview` was made against an exported manifest and cannot be applied.
     `store` is what the store says it can do.
     """
 
@@ -121,6 +122,7 @@ class Plan:
     mended: tuple[DocumentId, ...]
     repair_only: bool
     scope: tuple[str, ...]
+    held: tuple[DocumentId, ...]
     preview: bool
     store: Mapping[str, str | int | tuple[str, ...]]
     tripped: tuple[Tripped, ...]

@@ -33,7 +33,8 @@ class World:
     `left_out` are vanished documents whose file stands where it was and that the settings leave out now; `replaced` are
     sources whose root is another one than it was. `mended` are wanted documents that are written anew whatever their
     steps, because of `drift`, which was looked for at `level`; with `mend` the write believes nothing that is
-    kept, and with `repair_only` nothing is wanted but for that. `moves` are the configured moves (moves.py).
+    kept, and with `repair_only` nothing is wanted but for that. `moves` are the configured moves (moves.py). `held`
+    are documents that stay as they are recorded because somebody said so.
     """
 
     head: Head
@@ -61,3 +62,4 @@ class World:
     preview: bool = False
     store: Mapping[str, str | int | tuple[str, ...]] = field(default_factory=dict)
     moves: tuple[tuple[str, str], ...] = ()
+    held: tuple[DocumentId, ...] = ()

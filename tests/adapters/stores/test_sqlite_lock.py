@@ -1,5 +1,7 @@
 """One writer at a time, named to the next one, and freed by the kernel."""
 
+import json
+import socket
 import subprocess
 import sys
 
@@ -69,6 +71,34 @@ def test_an_unreadable_name_still_refuses(tmp_path, holder):
     (tmp_path / "index.sqlite3.lock.info").write_text("not json")
     with pytest.raises(LockHeld, match="it left no name"):
         make_lock(tmp_path).acquire()
+
+
+@pytest.mark.parametrize("pid", ["dead", -1, 0, 2**70, True, "4711", None])
+def test_the_name_that_a_dead_process_left_is_not_believed(tmp_path, holder, pid):
+    """Between locking and writing its name, a holder would be taken for the one before it."""
+    if pid == "dead":
+        with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+            pid = gone.pid
+    info = {"command": "another command", "pid": pid, "host": socket.gethostname(), "since": "2026-01-01T00:00:00Z"}
+    (tmp_path / "index.sqlite3.lock.info").write_text(json.dumps(info), "utf-8")
+    with pytest.raises(LockHeld, match="it left no name"):
+        make_lock(tmp_path).acquire()
+
+
+def test_the_name_of_a_process_on_another_host_is_told_as_it_is(tmp_path, holder):
+    info = {"command": "steadlith apply", "pid": 2**22 + 1, "host": "elsewhere", "since": "2026-01-01T00:00:00Z"}
+    (tmp_path / "index.sqlite3.lock.info").write_text(json.dumps(info), "utf-8")
+    with pytest.raises(LockHeld, match="steadlith apply, process 4194305 on elsewhere, since 2026-01-01T00:00:00Z"):
+        make_lock(tmp_path).acquire()
+
+
+def test_a_name_decides_nothing(tmp_path):
+    """The lock is the open file: a record that somebody left keeps nobody out."""
+    info = {"command": "steadlith apply", "pid": 1, "host": socket.gethostname(), "since": "2026-01-01T00:00:00Z"}
+    (tmp_path / "index.sqlite3.lock.info").write_text(json.dumps(info), "utf-8")
+    lock = make_lock(tmp_path)
+    lock.acquire()
+    lock.release()
 
 
 def test_the_folder_is_made_when_it_is_not_there(tmp_path):

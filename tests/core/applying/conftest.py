@@ -16,8 +16,8 @@ VECTOR = vectors.pack([1.0, 0.0, 0.0, 0.0])
 
 
 class World:
-    """A driver with a memory of what was asked; `answers` replaces the usual outcome of an effect type. Time passes
-    only while it waits.
+    """A driver with a memory of what was asked; `answers` replaces the usual outcome of an effect type, where it
+    has or answers one. Time passes only while it waits.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class World:
     def answer(self, effect):
         self.asked.append(effect)
         given = self.answers.get(type(effect).__name__)
-        return given(effect) if callable(given) else given or self.usual(effect)
+        return (given(effect) if callable(given) else given) or self.usual(effect)
 
     def feed(self, outcome):
         self.run.feed(outcome, self.at)

@@ -202,7 +202,6 @@ def test_every_way_ends_with_the_lock_free_and_pays_for_nothing_that_is_kept(bui
     world = make_world(after=[texts], concurrency=2, max_retry_time=1)
     start, graph, pairs, moves = explore(world)
     assert longest(start, graph) > 12
-    print(len(graph), longest(start, graph))
     assert len(graph) > 300
     unchanged = make_world(before=[texts], after=[texts])
     _, _, more_pairs, more_moves = explore(unchanged)

@@ -145,7 +145,7 @@ def test_what_was_left_unread_stops_under_refuse_alone(build, kind):
     world = build.world(documents, documents, findings=[Finding("docs:x.md", kind, "why")])
     assert judged(build, world) == {}
     found = judged(build, world, unreadable=Unreadable.REFUSE)
-    if kind in {FindingKind.UNSPLITTABLE, FindingKind.MISSING, FindingKind.EMPTY_SOURCE}:
+    if kind in {FindingKind.UNSPLITTABLE, FindingKind.MISSING, FindingKind.EMPTY_SOURCE, FindingKind.HELD}:
         assert found == {}
     else:
         assert found["unreadable"][1] == "--allow-unreadable"

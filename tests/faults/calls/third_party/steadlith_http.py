@@ -1,10 +1,12 @@
 """Embedder `http`, as a third party would write one: texts to vectors by a JSON call, on the standard library alone.
 
-It says of each failure what an apply may do about it, and neither waits nor tries again itself. Who wants to use it puts
-this folder on the path: the entry point stands beside it.
+It says of each failure what an apply may do about it, and neither waits nor tries again itself. Who wants to use it
+puts this folder on the path: the entry point stands beside it.
 """
 
 import json
+import time
+from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
@@ -38,8 +40,8 @@ class HttpEmbedder:
         connection = HTTPConnection(self._url.hostname, self._url.port, timeout=self._timeout)
         try:
             connection.request("POST", self._url.path, body)
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
+            with connection.getresponse() as answer:
+                return answer.status, answer.headers, answer.read()
         except (OSError, HTTPException) as error:
             message = f"no answer: {type(error).__name__}: {error}"
             raise EmbeddingError(message, failure=Failure.TRANSIENT) from error
@@ -50,23 +52,26 @@ class HttpEmbedder:
 def _refusal(status, headers, body):
     message = f"{status} from the provider: {body.decode(errors='replace')[:200]}"
     if status in TRANSIENT:
-        seconds = headers.get("Retry-After", "")
-        return EmbeddingError(
-            message, failure=Failure.TRANSIENT, retry_after=float(seconds) if seconds.isdecimal() else None
-        )
+        return EmbeddingError(message, failure=Failure.TRANSIENT, retry_after=_seconds(headers.get("Retry-After", "")))
     if status in INPUT:
-        try:
-            inputs = json.loads(body).get("inputs", ())
-        except ValueError:
-            inputs = ()
-        return EmbeddingError(message, failure=Failure.INPUT, inputs=inputs)
+        return EmbeddingError(message, failure=Failure.INPUT, inputs=json.loads(body).get("inputs", ()))
     return EmbeddingError(message)
+
+
+def _seconds(asked):
+    """RFC 9110, 10.2.3: a number of seconds, or a date. Nothing for what is neither."""
+    if asked.isdecimal():
+        return float(asked)
+    try:
+        return parsedate_to_datetime(asked).timestamp() - time.time()
+    except ValueError:
+        return None
 
 
 class HttpFactory:
     def describe(self, settings):
         dimensions = settings["dimensions"]
-        return EmbedderIdentity("http/1", dimensions, {"dimensions": dimensions})
+        return EmbedderIdentity(f"http/{settings.get('model', 1)}", dimensions, {"dimensions": dimensions})
 
     def build(self, settings):
         return HttpEmbedder(settings["url"], float(settings.get("timeout", 10)))
