@@ -206,6 +206,8 @@ class _Writing:
 def _read(file: Path) -> Iterator[Unpacking]:
     """A pass over the file; whatever is wrong with it, the message names it."""
     try:
+        if file.exists() and not file.is_file():
+            raise CacheFileError(f"{file}: expected a regular file, which can be read twice; {HINT}")
         with file.open("rb") as stream:
             yield Unpacking(iter(partial(stream.read, PIECE), b""))
     except OSError as error:
