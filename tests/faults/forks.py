@@ -26,12 +26,15 @@ from steadlith import files
 from steadlith.cli import changes, offline, reading  # noqa: F401 -- loaded before the fork
 from steadlith.cli.main import main
 from steadlith.fingerprints import Fingerprints
-from steadlith_adapters.caches import sqlite as caches
+from steadlith_adapters.caches.sqlite import cache as caches
+from steadlith_adapters.caches.sqlite import file as cache_file
 from steadlith_adapters.embedders import hash as embedders
-from steadlith_adapters.stores.sqlite import session, store, transaction  # noqa: F401 -- as above
+from steadlith_adapters.stores.sqlite import connection as store_file
+from steadlith_adapters.stores.sqlite import schema, session, store, transaction  # noqa: F401 -- as above
 from steadlith_core.applying.audit import PROBE_TEXTS
 from steadlith_core.digest import Digest
 
+DIMENSIONS = 64
 PATIENCE = 120
 """Seconds after which a child counts as hung. Nothing here takes five."""
 
@@ -71,7 +74,7 @@ def watch(notes):
 
 def sabotage(level):
     """Have index and cache written with less than `synchronous = FULL`: the campaign must notice."""
-    run, open_writing = session.Session.run, caches.open_writing
+    run, open_writing = session.Session.run, cache_file.open_writing
 
     def careless(self, sql, *bindings):
         return run(self, f"PRAGMA synchronous = {level}" if sql == "PRAGMA synchronous = FULL" else sql, *bindings)
@@ -81,7 +84,7 @@ def sabotage(level):
         connection.execute(f"pragma synchronous = {level}").fetchall()
         return connection
 
-    session.Session.run, caches.open_writing = careless, careless_cache
+    session.Session.run, cache_file.open_writing = careless, careless_cache
 
 
 def command(notes, root, arguments, fault=None, pages=20, level=None, careless=False):
@@ -91,6 +94,7 @@ def command(notes, root, arguments, fault=None, pages=20, level=None, careless=F
     installed = vfs.install(fate)
     files.SYSTEM = FaultyFiles(fate, careless=careless)
     apsw.connection_hooks.append(lambda connection: connection.execute(f"PRAGMA cache_size = {pages}").fetchall())
+    store_file.WRITE_CACHE_KIB = pages * schema.PAGE_SIZE // 1024
     watch(notes)
     if level:
         sabotage(level)
@@ -110,7 +114,7 @@ def judge(notes, root, kept=()):
     place = Path(root, ".steadlith/index.sqlite3")
     wanted = [Digest.parse(key) for key in kept]
     with closing(index._assembly.open_cache(readonly=True)) as cache:
-        lost = len(set(wanted) - cache.contains(wanted))
+        lost = len(set(wanted) - cache.contains(wanted, DIMENSIONS))
     answer = {
         "generation": head.generation,
         "corpus": str(head.corpus_root),

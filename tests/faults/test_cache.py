@@ -1,24 +1,23 @@
 """A cache may die at any instant of any work: it opens, what was acknowledged is there, and the same work finishes."""
 
-import importlib.util
+import json
 import shutil
 import signal
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import apsw
 import pytest
+from faults import cache_writer as writer
+from faults.campaign import ERRORS
+from faults.fate import NEEDS_ROOM, SQLITE
 
 from steadlith_adapters.caches.sqlite import schema
 from steadlith_conformance.cachesamples import TODAY
-from steadlith_core.cachefile import entry_checksum
+from steadlith_core.cachefile import entry_checksum, pack
 
-WRITER = Path(__file__).with_name("cache_writer.py")
-_spec = importlib.util.spec_from_file_location("cache_writer", WRITER)
-writer = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(writer)
+WRITER = writer.__file__
 FIRST = writer.entries(0, 300)
 
 
@@ -64,6 +63,10 @@ CASES = [
     *(("schema 1", work) for work in writer.WORKS),
     *(("nothing", work) for work in ("put", "add")),
 ]
+HOW = {
+    "torn": "SIGKILL within a write, or before a sync or truncation",
+    "lost": "a power cut at a write, sync or truncation: what was not synced is gone",
+}
 CALLED = [f"{work} on {base}" for base, work in CASES]
 
 
@@ -152,12 +155,13 @@ def crashes(tmp_path, base, work, moments):
         said, _ = crash_in_process(folder, work, moment)
         check_survivor(folder, base, work, said, whole)
         shutil.rmtree(folder)
+    return len(moments(statements))
 
 
 def kill(folder, work, moment, how):
     """Whether the child came to its end, and what it acknowledged until then."""
     done = subprocess.run(
-        [sys.executable, str(WRITER), str(folder), work, str(moment), how],
+        [sys.executable, WRITER, str(folder), work, str(moment), how],
         capture_output=True,
         text=True,
         check=False,
@@ -185,6 +189,7 @@ def kills(tmp_path, base, work, how, moments):
         assert not finished
         check_survivor(folder, base, work, said, whole)
         shutil.rmtree(folder)
+    return len(moments(effects))
 
 
 def few(count):
@@ -196,30 +201,31 @@ def every(count):
     return range(1, count + 1)
 
 
-@pytest.mark.parametrize(("base", "work"), CASES, ids=CALLED)
-def test_a_crash_at_a_statement_loses_nothing_that_was_acknowledged(tmp_path, base, work):
-    crashes(tmp_path, base, work, few)
+FAULT = "a cache that dies while it is changed"
+SAMPLE = [("schema 2", work) for work in writer.WORKS] + [("schema 1", "add"), ("nothing", "put")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("base", "work"), CASES, ids=CALLED)
-def test_a_crash_at_every_statement_loses_nothing_that_was_acknowledged(tmp_path, base, work):
-    crashes(tmp_path, base, work, every)
+def sampled(cases):
+    """Some cases at a few moments each, and in the whole campaign all of them at every moment."""
+    some = [pytest.param(base, work, few, id=f"{work} on {base}") for base, work in cases]
+    whole = [
+        pytest.param(*case, every, id=f"{called}, everywhere", marks=pytest.mark.faults)
+        for case, called in zip(CASES, CALLED, strict=True)
+    ]
+    return pytest.mark.parametrize(("base", "work", "moments"), [*some, *whole])
 
 
-@pytest.mark.parametrize("how", ["torn", "lost"])
-@pytest.mark.parametrize(
-    ("base", "work"), [("schema 2", "put"), ("schema 2", "prune"), ("schema 2", "add"), ("schema 1", "put")]
-)
-def test_a_kill_at_a_write_loses_nothing_that_was_acknowledged(tmp_path, base, work, how):
-    kills(tmp_path, base, work, how, few)
+@sampled(SAMPLE)
+def test_a_crash_at_a_statement_loses_nothing_that_was_acknowledged(tmp_path, tried, base, work, moments):
+    times = crashes(tmp_path, base, work, moments)
+    tried(f"{FAULT}: {work}, {base}", "an exception that nothing catches, at a statement", times)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["torn", "lost"])
-@pytest.mark.parametrize(("base", "work"), CASES, ids=CALLED)
-def test_a_kill_at_every_write_sync_and_truncation_loses_nothing_that_was_acknowledged(tmp_path, base, work, how):
-    kills(tmp_path, base, work, how, every)
+@pytest.mark.parametrize("how", HOW)
+@sampled([("schema 2", "prune"), ("schema 2", "add")])
+def test_a_kill_at_a_write_loses_nothing_that_was_acknowledged(tmp_path, tried, base, work, moments, how):
+    times = kills(tmp_path, base, work, how, moments)
+    tried(f"{FAULT}: {work}, {base}", HOW[how], times)
 
 
 def test_the_harness_can_tell_what_was_synchronised_from_what_was_not(tmp_path):
@@ -227,8 +233,8 @@ def test_the_harness_can_tell_what_was_synchronised_from_what_was_not(tmp_path):
     schema_2(tmp_path)
     careless = f"""
 import runpy, sys, apsw
-sys.argv = [{str(WRITER)!r}]
-writer = runpy.run_path({str(WRITER)!r})
+sys.argv = [{WRITER!r}]
+writer = runpy.run_path({WRITER!r})
 whole = writer["opened"]
 def opened(folder):
     cache = whole(folder)
@@ -241,3 +247,89 @@ writer["main"]({str(tmp_path)!r}, "put", "60", "lost")
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert "300 400" in done.stdout
     assert not writer.entries(300, 400).keys() <= contents(tmp_path).keys()
+
+
+# ------------------------------------------------------------------- a full or failing disk, as a user meets it
+
+CONFIG = """
+[sources.docs]
+path = "docs"
+[embedding]
+embedder = "hash"
+dimensions = 96
+"""
+COMMANDS = {
+    "import": ("cache", "import", "team.cache", "--trust", "--json"),
+    "prune": ("cache", "prune", "--max-bytes", "20kB", "--yes", "--json"),
+    "repair": ("cache", "verify", "--repair", "--json"),
+}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A cache of `FIRST`, one of them damaged, and a file of a hundred entries that are there and two hundred more."""
+    site = tmp_path_factory.mktemp("shared") / "site"
+    (site / "docs").mkdir(parents=True)
+    (site / "steadlith.toml").write_text(CONFIG, "utf-8")
+    schema_2(site)
+    pieces = pack(sorted(writer.entries(200, 500).items()))
+    (site / "team.cache").write_bytes(b"".join(pieces))
+    connection = apsw.Connection(str(site / ".steadlith" / "cache.sqlite3"))
+    connection.execute("update embedding set checksum = zeroblob(32) where id = 17").fetchall()
+    connection.close()
+    return site
+
+
+class Keeping:
+    """One command on a cache whose file fails, and what it leaves when nothing does."""
+
+    def __init__(self, forks, shared, command):
+        self._forks, self._shared, self._command = forks, shared, COMMANDS[command]
+        whole = self._copy("whole")
+        ran = self._run(whole)
+        assert ran.code == 0, ran.err
+        self._before, self._after = contents(self._copy("before")), contents(whole)
+        assert self._before != self._after
+        self.operations = [verb for verb, _ in ran.noted("seen")]
+
+    def points(self, kind, some):
+        meets = [verb for verb in self.operations if kind != "full" or verb in NEEDS_ROOM]
+        return few(len(meets)) if some else every(len(meets))
+
+    def try_fault(self, kind, at, *, lasting):
+        site = self._copy("tried")
+        ran = self._run(site, kind=kind, at=at, lasting=lasting)
+        where = f"{kind} at {at} of {len(self.operations)}, lasting {lasting}: {ran.out}{ran.err}"
+        # Space that cannot be given back is told and is no error; all else that fails is.
+        assert ran.code in {0, 1}, where
+        assert "Traceback" not in ran.err, where
+        assert "internal error" not in ran.err, where
+        if ran.code:
+            assert json.loads(ran.out)["error"] in {"AdapterError", "StoreCorrupt"}, where
+            assert "cache.sqlite3" in json.loads(ran.out)["message"], where
+        found = contents(site)
+        assert found.items() <= (self._before | self._after).items(), where
+        assert self._before.items() & self._after.items() <= found.items(), where
+        again = self._run(site)
+        assert again.code == 0, f"{where}, then {again.err}"
+        assert contents(site) == self._after, where
+        return ran.code
+
+    def _copy(self, name):
+        site = self._shared.with_name(name)
+        shutil.rmtree(site, ignore_errors=True)
+        return shutil.copytree(self._shared, site)
+
+    def _run(self, site, **fault):
+        return self._forks("command", site, arguments=self._command, fault={"verbs": SQLITE, **fault})
+
+
+@pytest.mark.parametrize("some", [True, pytest.param(False, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("kind", ERRORS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_or_failing_disk_is_told_and_the_command_can_be_given_again(forks, shared, tried, command, kind, some):
+    keeping = Keeping(forks, shared, command)
+    places = [(at, lasting) for at in keeping.points(kind, some) for lasting in (False, True)]
+    assert 1 in {keeping.try_fault(kind, at, lasting=lasting) for at, lasting in places}
+    how = {"full": "ENOSPC at a write", "error": "EIO at a write, sync, truncation or removal"}[kind]
+    tried(f"a full or failing disk while the cache is kept: {command}", f"{how}, once or from then on", len(places))
