@@ -91,10 +91,11 @@ class CacheSuite(UpkeepRules):
         assert cache.get([key(0)], WIDE) == samples(1)
         cache.close()
 
-    def test_putting_twice_is_harmless(self, open_cache: OpenCache) -> None:
+    def test_field_case_22_what_is_put_twice_is_there_once(self, open_cache: OpenCache) -> None:
         cache = open_cache()
         cache.put(samples(2))
         cache.put(samples(3))
+        assert cache.stats().entries == len(list(cache.entries())) == 3
         assert cache.get([key(0), key(1), key(2)], WIDE) == samples(3)
         cache.close()
 
