@@ -17,7 +17,6 @@ from steadlith_adapters.caches.sqlite import schema
 from steadlith_conformance.cachesamples import TODAY
 from steadlith_core.cachefile import entry_checksum, pack
 
-WRITER = writer.__file__
 FIRST = writer.entries(0, 300)
 
 
@@ -158,23 +157,28 @@ def crashes(tmp_path, base, work, moments):
     return len(moments(statements))
 
 
-def kill(folder, work, moment, how):
-    """Whether the child came to its end, and what it acknowledged until then."""
-    done = subprocess.run(
-        [sys.executable, WRITER, str(folder), work, str(moment), how],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
-    lines = [line.split() for line in done.stdout.splitlines()]
-    said = [(int(start), int(end)) for start, end in lines if start != "effects"]
-    effects = next((int(number) for word, number in lines if word == "effects"), None)
-    return done.returncode == 0, said, effects
+@pytest.fixture(scope="module")
+def kill():
+    """Whether a child came to its end, what it acknowledged until then, and how many effects there were."""
+    command = [sys.executable, writer.__file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as forking:
+
+        def run(folder, work, moment, how, *, careless=False):
+            job = {"folder": str(folder), "work": work, "moment": moment, "how": how, "careless": careless}
+            forking.stdin.write(json.dumps(job) + "\n")
+            forking.stdin.flush()
+            code, out = json.loads(forking.stdout.readline())
+            assert code in {0, -signal.SIGKILL}
+            lines = [line.split() for line in out.splitlines()]
+            said = [(int(start), int(end)) for start, end in lines if start != "effects"]
+            effects = next((int(number) for word, number in lines if word == "effects"), None)
+            return code == 0, said, effects
+
+        yield run
+        forking.stdin.close()
 
 
-def kills(tmp_path, base, work, how, moments):
+def kills(kill, tmp_path, base, work, how, moments):
     whole = expected(tmp_path, base, work)
     made, measured = tmp_path / "made", tmp_path / "measured"
     BASES[base](made)
@@ -223,29 +227,17 @@ def test_a_crash_at_a_statement_loses_nothing_that_was_acknowledged(tmp_path, tr
 
 @pytest.mark.parametrize("how", HOW)
 @sampled([("schema 2", "prune"), ("schema 2", "add")])
-def test_a_kill_at_a_write_loses_nothing_that_was_acknowledged(tmp_path, tried, base, work, moments, how):
-    times = kills(tmp_path, base, work, how, moments)
+def test_a_kill_at_a_write_loses_nothing_that_was_acknowledged(kill, tmp_path, tried, base, work, moments, how):
+    times = kills(kill, tmp_path, base, work, how, moments)
     tried(f"{FAULT}: {work}, {base}", HOW[how], times)
 
 
-def test_the_harness_can_tell_what_was_synchronised_from_what_was_not(tmp_path):
+def test_the_harness_can_tell_what_was_synchronised_from_what_was_not(kill, tmp_path):
     """Without `synchronous`, a power cut takes what was acknowledged: a kill alone would not show that."""
     schema_2(tmp_path)
-    careless = f"""
-import runpy, sys, apsw
-sys.argv = [{WRITER!r}]
-writer = runpy.run_path({WRITER!r})
-whole = writer["opened"]
-def opened(folder):
-    cache = whole(folder)
-    cache._connection.execute("pragma synchronous = off").fetchall()
-    return cache
-writer["main"].__globals__["opened"] = opened
-writer["main"]({str(tmp_path)!r}, "put", "60", "lost")
-"""
-    done = subprocess.run([sys.executable, "-c", careless], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert "300 400" in done.stdout
+    finished, said, _ = kill(tmp_path, "put", 60, "lost", careless=True)
+    assert not finished
+    assert (300, 400) in said
     assert not writer.entries(300, 400).keys() <= contents(tmp_path).keys()
 
 
