@@ -6,10 +6,11 @@ import apsw
 import pytest
 
 from steadlith import caching, clock
+from steadlith_adapters.embedders import hash as hash_embedder
 from steadlith_conformance.cachesamples import key, vector
 from steadlith_core import vectors
 from steadlith_core.cachefile import entry_checksum, pack
-from steadlith_core.errors import ApprovalMissing, CacheFileError, UsageError
+from steadlith_core.errors import ApprovalMissing, CacheFileError, PlanStale, UsageError
 from steadlith_core.planning.steps import Add
 
 ROOMY = 256
@@ -300,6 +301,17 @@ class TestPruning:
         planned = settled.plan()
         added = [step for change in planned.changes for step in change.steps if isinstance(step, Add)]
         assert planned.cost.embeddings == sum(step.paid for step in added) <= 2
+
+    def test_a_plan_that_counted_on_what_was_pruned_is_stale_before_anything_is_paid(self, settled, monkeypatch):
+        forget_the_index(settled)
+        planned = settled.plan()
+        assert planned.cost.embeddings == 0
+        settled.open().cache.prune(caching.rule(unused_days=None, max_bytes=0, imported=False), do=True)
+        asked = []
+        monkeypatch.setattr(hash_embedder.HashEmbedder, "embed_documents", lambda _self, texts: asked.append(texts))
+        with pytest.raises(PlanStale):
+            settled.apply(planned)
+        assert asked == []
 
     def test_a_cache_that_may_not_be_written_fails_no_apply(self, settled, monkeypatch):
         """The use is not noted, and that is all."""

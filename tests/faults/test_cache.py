@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import apsw
 import pytest
@@ -16,6 +17,7 @@ from faults.fate import NEEDS_ROOM, SQLITE
 from steadlith_adapters.caches.sqlite import schema
 from steadlith_conformance.cachesamples import TODAY
 from steadlith_core.cachefile import entry_checksum, pack
+from steadlith_core.ports import PruneRule
 
 FIRST = writer.entries(0, 300)
 
@@ -325,3 +327,41 @@ def test_a_full_or_failing_disk_is_told_and_the_command_can_be_given_again(forks
     assert 1 in {keeping.try_fault(kind, at, lasting=lasting) for at, lasting in places}
     how = {"full": "ENOSPC at a write", "error": "EIO at a write, sync, truncation or removal"}[kind]
     tried(f"a full or failing disk while the cache is kept: {command}", f"{how}, once or from then on", len(places))
+
+
+# ---------------------------------------------------------------------------------------------- several at once
+
+PUT = """
+import sys
+import cache_writer as writer
+from steadlith_conformance.cachesamples import TODAY
+cache = writer.opened(sys.argv[1], TODAY + 1)
+start = int(sys.argv[2])
+for number in range(start, start + int(sys.argv[3])):
+    cache.put(writer.entries(number, number + 1))
+cache.close()
+"""
+
+
+@pytest.mark.parametrize("each", [40, pytest.param(500, marks=pytest.mark.faults)])
+def test_what_others_put_while_space_is_given_back_stays(tmp_path, tried, each):
+    """Giving space back rewrites the file under their feet."""
+    schema_2(tmp_path)
+    starts = (1000, 2000)
+    command = [sys.executable, "-c", PUT, str(tmp_path)]
+    place = Path(writer.__file__).parent
+    writers = [subprocess.Popen([*command, str(start), str(each)], cwd=place) for start in starts]
+    pruned = 0
+    while any(process.poll() is None for process in writers):
+        cache = writer.opened(tmp_path, TODAY + 1)
+        cache.prune(PruneRule(unused_before=TODAY + 1))
+        cache.drop(list(writer.entries(pruned % 300, pruned % 300 + 1)))
+        cache.reclaim()
+        cache.close()
+        pruned += 1
+    assert [process.wait() for process in writers] == [0, 0]
+    found = contents(tmp_path)
+    for start in starts:
+        assert writer.entries(start, start + each).keys() <= found.keys()
+    assert all(problem is None for _, problem in found.values())
+    tried("a cache that is pruned while others write to it", "two processes put, one prunes and gives back", pruned)

@@ -158,6 +158,6 @@ def test_a_newer_one_is_refused_and_so_is_a_half_made_one(tmp_path, file, old, n
     old.close()
     before = file.read_bytes()
     for readonly in (True, False):
-        with pytest.raises(error, match="this one reads 1 to 2|half-made"):
+        with pytest.raises(error, match=r"this one reads 1 to 2|half-made"):
             opened(tmp_path, readonly=readonly)
     assert file.read_bytes() == before
