@@ -74,7 +74,7 @@ def test_it_is_read_where_nothing_may_be_written(public_path, as_nobody):
     connection.close()
     script = """
 import numpy
-from steadlith_adapters.caches.sqlite import FACTORY
+from steadlith_adapters.caches.sqlite import FACTORY, cache  # as all imports, before the rights are dropped
 from steadlith_conformance.cachesamples import samples
 drop()
 cache = FACTORY.open({}, root=arguments[0], readonly=True, today=1)
