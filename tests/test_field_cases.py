@@ -19,7 +19,7 @@ from steadlith import hands
 from steadlith_adapters.embedders import hash as hash_embedder
 from steadlith_core import vectors
 from steadlith_core.applying import effects as fx
-from steadlith_core.errors import AdapterError
+from steadlith_core.errors import AdapterError, ConfigError, UsageError
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Update
 
@@ -464,14 +464,17 @@ def test_field_case_39_nothing_that_is_made_takes_the_place_of_what_is_live(fill
     (filled.root / "alias.sqlite3").symlink_to(index)
     before = index.read_bytes()
     for name in (".steadlith/index.sqlite3", "alias.sqlite3", ".steadlith/cache.sqlite3"):
-        filled.run("backup", name, "--force", code=64)
-        filled.run("cache", "export", name, code=64)
+        with pytest.raises(UsageError, match="name another"):
+            filled.open().backup(filled.root / name, replace=True)
+        with pytest.raises(UsageError, match="name another"):
+            filled.open().cache.export(filled.root / name)
     for rest in ('[store]\nalias = "live"', 'alias = "live"', '[cache]\npath = ".steadlith/index.sqlite3"'):
         filled.configure(rest=rest)
-        filled.run("plan", code=1)
+        with pytest.raises(ConfigError, match=r"no alias is needed|are one file"):
+            filled.plan()
     assert index.read_bytes() == before
     filled.configure()
-    filled.run("verify")
+    assert filled.open().verify().ok
 
 
 def test_field_case_39_what_replaces_vectors_is_made_under_another_name_while_the_live_ones_answer(filled):
