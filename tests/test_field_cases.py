@@ -470,11 +470,15 @@ def test_field_case_39_nothing_that_is_made_takes_the_place_of_what_is_live(fill
             filled.open().cache.export(filled.root / name)
     for rest in ('[store]\nalias = "live"', 'alias = "live"', '[cache]\npath = ".steadlith/index.sqlite3"'):
         filled.configure(rest=rest)
-        with pytest.raises(ConfigError, match=r"no alias is needed|are one file"):
+        with pytest.raises(ConfigError, match=r"no alias is needed|of the index and of the cache"):
             filled.plan()
-    assert index.read_bytes() == before
+        filled.forget_the_index()
+        with pytest.raises(ConfigError):
+            filled.apply()
+        index.write_bytes(before)
     filled.configure()
     assert filled.open().verify().ok
+    assert index.read_bytes() == before
 
 
 def test_field_case_39_what_replaces_vectors_is_made_under_another_name_while_the_live_ones_answer(filled):
