@@ -13,6 +13,7 @@ from contenders import OURS, PEER_VERSION
 from results import Results
 from sections import (
     applying,
+    caching,
     cold,
     floor,
     judged,
@@ -55,6 +56,7 @@ SECTIONS = {
     "planning": Section("Plans over 2,000 documents", planning),
     "million": Section("A million documents", million),
     "applying": Section("Apply and the store", applying),
+    "caching": Section("The embedding cache", caching),
     "offline": Section("Proofs, differences, manifests", offline),
 }
 

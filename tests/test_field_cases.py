@@ -19,7 +19,7 @@ from steadlith import hands
 from steadlith_adapters.embedders import hash as hash_embedder
 from steadlith_core import vectors
 from steadlith_core.applying import effects as fx
-from steadlith_core.errors import AdapterError
+from steadlith_core.errors import AdapterError, ConfigError, UsageError
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Update
 
@@ -430,6 +430,70 @@ def test_field_case_35_a_kill_between_vectors_and_commit_leaves_the_work_to_do(f
     assert not any(step.paid for step in steps(again) if isinstance(step, Add))
     assert folder.apply(again).embedded == 0
     assert folder.plan().is_empty
+
+
+def test_field_case_38_a_restored_backup_names_its_own_head_and_what_is_missing_is_drift(filled):
+    """What says which generation is live travels in the file; nothing beside it can be forgotten."""
+    before = filled.open().head()
+    index = filled.root / ".steadlith" / "index.sqlite3"
+    filled.run("backup", "kept.sqlite3")
+    filled.write("docs/new.md", text_of("new", 6))
+    filled.apply()
+    filled.forget_the_index()
+    shutil.copy(filled.root / "kept.sqlite3", index)
+    assert filled.open().head() == before
+    filled.run("verify")
+    planned = filled.plan()
+    assert {drift.kind for drift in planned.drift} == {"index_older"}
+    assert filled.apply(planned).embedded == 0
+    assert "new.md" in filled.recorded()
+
+
+def test_field_case_38_a_restore_that_lost_which_vectors_are_live_is_drift(filled):
+    edited_behind_our_back(filled, "DELETE FROM space")
+    filled.run("verify", code=2)
+    planned = filled.open().plan(steadlith.Look(steadlith.Level.FULL))
+    assert {drift.kind for drift in planned.drift} == {"vector"}
+    assert filled.apply(planned).embedded == 0
+    filled.run("verify")
+
+
+def test_field_case_39_nothing_that_is_made_takes_the_place_of_what_is_live(filled):
+    """A copy under the live one's name, or under a name that leads to it, is refused, and so is one file for both."""
+    index = filled.root / ".steadlith" / "index.sqlite3"
+    (filled.root / "alias.sqlite3").symlink_to(index)
+    before = index.read_bytes()
+    for name in (".steadlith/index.sqlite3", "alias.sqlite3", ".steadlith/cache.sqlite3"):
+        with pytest.raises(UsageError, match="name another"):
+            filled.open().backup(filled.root / name, replace=True)
+        with pytest.raises(UsageError, match="name another"):
+            filled.open().cache.export(filled.root / name)
+    for rest in ('[store]\nalias = "live"', 'alias = "live"', '[cache]\npath = ".steadlith/index.sqlite3"'):
+        filled.configure(rest=rest)
+        with pytest.raises(ConfigError, match=r"no alias is needed|of the index and of the cache"):
+            filled.plan()
+        filled.forget_the_index()
+        with pytest.raises(ConfigError):
+            filled.apply()
+        index.write_bytes(before)
+    filled.configure()
+    assert filled.open().verify().ok
+    assert index.read_bytes() == before
+
+
+def test_field_case_39_what_replaces_vectors_is_made_under_another_name_while_the_live_ones_answer(filled):
+    """Compaction copies: it never drops what a reader stands on, and never renames."""
+    (filled.docs / "two.md").unlink()
+    filled.apply()
+    index = filled.open()
+    space = index._assembly.cutter.space
+    asked = vectors.unit(index._assembly.embedder.embed_query("paragraph"))
+    with index.reader() as reader:
+        before = reader.dense(space, asked, 50)
+        filled.run("compact", "--keep", "1", "--yes")
+        assert reader.dense(space, asked, 50) == before
+    filled.run("verify")
+    assert len(filled.hits("paragraph")) == filled.open().head().chunks
 
 
 def test_field_case_40_an_apply_without_changes_leaves_generation_and_saved_plans_alone(filled):

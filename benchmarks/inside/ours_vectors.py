@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from steadlith import wiring
+from steadlith import clock, wiring
 from steadlith_core import vectors
 from steadlith_core.state import identity
 
@@ -34,8 +34,9 @@ def embedded(folder: str, count: int, kept: Path) -> np.ndarray:
     params = identity.params_hash(who.document_params)
     keys = {identity.vector_key(text, who.model_id, params): text for text in texts[:count]}
     found = {}
-    with closing(wiring.cache_factory("sqlite").open({"path": str(kept)}, root="/", readonly=False)) as cache:
-        found |= cache.get(list(keys))
+    settings = {"path": str(kept)}
+    with closing(wiring.cache_factory("sqlite").open(settings, root="/", readonly=False, today=clock.today())) as cache:
+        found |= cache.get(list(keys), who.dimensions)
         missing = [key for key in keys if key not in found]
         embedder = wiring.embedder_factory("use").build({}) if missing else None
         for start in range(0, len(missing), BATCH):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -106,22 +107,29 @@ class Assembly:
     @cached_property
     def private_files(self) -> tuple[str, ...]:
         """Our own files: never documents."""
-        root = str(self.config.root)
+        state, config = str(self.config.root / STATE_FOLDER), str(self.config.file)
+        return (*self.store_files, *self.cache_files, state, config)
+
+    @cached_property
+    def store_files(self) -> tuple[str, ...]:
+        """The store's files."""
         store = self.config.store
-        with adapter("naming state files"):
-            return (
-                *wiring.store_factory(store.type).files(store.settings, root=root),
-                *self.cache_files,
-                str(self.config.root / STATE_FOLDER),
-                str(self.config.file),
-            )
+        with adapter(f"naming the files of store {store.type!r}"):
+            return tuple(wiring.store_factory(store.type).files(store.settings, root=str(self.config.root)))
 
     @cached_property
     def cache_files(self) -> tuple[str, ...]:
-        """The cache's files."""
+        """The cache's files. `ConfigError` if one is the store's as well: neither adapter sees the other's settings."""
         cache = self.config.cache
         with adapter(f"naming the files of cache {cache.type!r}"):
-            return tuple(wiring.cache_factory(cache.type).files(cache.settings, root=str(self.config.root)))
+            files = tuple(wiring.cache_factory(cache.type).files(cache.settings, root=str(self.config.root)))
+        shared = {os.path.realpath(file) for file in files} & {os.path.realpath(file) for file in self.store_files}
+        if shared:
+            raise ConfigError(
+                f"{min(shared)} would be a file of the index and of the cache; give each a file of its own "
+                "(store.path, cache.path)"
+            )
+        return files
 
     @cached_property
     def sources(self) -> Mapping[str, Source]:
@@ -150,6 +158,7 @@ class Assembly:
     def open_cache(self, *, readonly: bool) -> Cache:
         """The embedding cache; with `readonly` nothing is created or changed."""
         chosen = self.config.cache
+        _ = self.cache_files  # raises for one that is the store's
         with adapter(f"opening cache {chosen.type!r}"):
             return wiring.cache_factory(chosen.type).open(
                 chosen.settings, root=str(self.config.root), readonly=readonly, today=clock.today()

@@ -11,9 +11,10 @@ from __future__ import annotations
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
-from steadlith import clock, durable
+from steadlith import clock, files
 from steadlith.border import adapter
 from steadlith_core.cachefile import Unpacking, digest_of_end, pack
 from steadlith_core.errors import ApprovalMissing, CacheFileError, SteadlithError, UsageError
@@ -21,7 +22,6 @@ from steadlith_core.ports import PruneRule, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from steadlith.assembly import Assembly
     from steadlith.cachecheck import Checked, Compared, Sample
@@ -101,11 +101,13 @@ class Caching:
 
     def export(self, file: Path) -> Exported:
         """Write all sound entries to `file`: the same bytes for the same entries, everywhere."""
+        target = file.resolve()
+        own = {Path(each).resolve() for each in self._assembly.private_files}
+        if not own.isdisjoint((target, *target.parents)):
+            raise UsageError(f"{file}: this is where the index and the cache have their own files; name another place")
         writing = _Writing()
         with opened(self._assembly, readonly=True) as cache:
-            if str(file.resolve()) in self._assembly.private_files:
-                raise UsageError(f"{file}: this is a file of the index or of the cache itself; name another")
-            size = durable.replace(file, writing.pieces(cache))
+            size = files.save(file, writing.pieces(cache), "FILE")
         assert writing.digest is not None  # the last piece ends with it
         return Exported(writing.entries, size, writing.digest, writing.left_out)
 
@@ -206,12 +208,18 @@ class _Writing:
 def _read(file: Path) -> Iterator[Unpacking]:
     """A pass over the file; whatever is wrong with it, the message names it."""
     try:
-        with file.open("rb") as stream:
+        with _stream(file) as stream:
             yield Unpacking(iter(partial(stream.read, PIECE), b""))
     except OSError as error:
         raise CacheFileError(f"cannot read {file}: {error.strerror or error}; {HINT}") from error
     except CacheFileError as error:
         raise CacheFileError(f"{file}: not a cache file: {error}; {HINT}") from error
+
+
+def _stream(file: Path) -> BinaryIO:
+    if file.exists() and not file.is_file():
+        raise CacheFileError("it is read twice, so it must be a regular file")
+    return file.open("rb")
 
 
 def _joined(batches: Iterator[list[tuple[Digest, Vector]]]) -> Iterator[list[tuple[Digest, Vector]]]:

@@ -150,7 +150,6 @@ def parse(tables: Mapping[str, Any], file: Path) -> Config:
     table.allow("sources", "chunking", "embedding", "store", "cache", "guards", "prices", "moved")
     store = _adapter(table.table("store"), "type", "sqlite")
     cache = _adapter(table.table("cache"), "type", "sqlite")
-    _refuse_one_file(store, cache, file.parent)
     return Config(
         file=file,
         sources=_sources(table.table("sources")),
@@ -174,22 +173,6 @@ def _refuse_version_1(tables: Mapping[str, Any]) -> None:
         raise ConfigError(
             f"this is a configuration of steadlith 1.x (it has {what}); that is another program with other files. "
             "Run `steadlith init` in a new folder; adopting a 1.x index without paying again will be `steadlith import`"
-        )
-
-
-def _refuse_one_file(store: Adapter, cache: Adapter, root: Path) -> None:
-    """The two are different files, and neither adapter sees the other's settings."""
-    paths = [adapter.settings.get("path") for adapter in (store, cache) if adapter.type == "sqlite"]
-    if len(paths) < 2 or not all(isinstance(path, str) for path in paths):
-        return
-    try:
-        index, other = ((root / str(path)).resolve() for path in paths)
-    except (OSError, RuntimeError, ValueError):
-        return  # the adapters say what is wrong with a path
-    if index == other:
-        raise ConfigError(
-            f"store.path = {paths[0]!r} and cache.path = {paths[1]!r} are one file; "
-            "the index and the cache need a file each"
         )
 
 

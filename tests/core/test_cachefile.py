@@ -131,6 +131,28 @@ def test_entries_are_given_out_before_the_rest_is_read():
         assert len(asked) == turn * cachefile.JUDGED
 
 
+def test_more_bytes_than_any_cap_pass_through():
+    """Of half a gigabyte and more, in vectors as wide as they may be; one batch of them is held."""
+    numbers = struct.pack("<65536f", *range(1, 65_537))
+    count = 2100
+    keys = sorted(hash_fields("demo", number) for number in range(count))
+    size = 0
+
+    def pieces():
+        nonlocal size
+        for piece in pack((key, numbers) for key in keys):
+            size += len(piece)
+            yield piece
+
+    unpacking = Unpacking(pieces())
+    at = 0
+    for batch in unpacking.batches():
+        assert [key for key, _ in batch] == keys[at : at + len(batch)]
+        at += len(batch)
+    assert (at, unpacking.count) == (count, count)
+    assert size > 512 << 20
+
+
 def test_a_claim_of_many_dimensions_costs_nothing():
     with pytest.raises(CacheFileError, match="cut short"):
         read(b"\x8bSLV\x01" + (65_536).to_bytes(4, "big"))

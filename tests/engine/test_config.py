@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from steadlith import config, starter
+from steadlith.assembly import Assembly
 from steadlith_core.errors import ConfigError, UsageError
 
 GOOD = """
@@ -131,18 +132,37 @@ def test_the_day_of_a_price_may_be_a_date_of_toml(tmp_path):
     assert load(tmp_path, GOOD.replace('"2026-11-01"', "2026-11-01")) == load(tmp_path, GOOD)
 
 
-@pytest.mark.parametrize("cache", ["x/i.db", "./x/../x/i.db", "link/i.db"])
-def test_the_index_and_the_cache_in_one_file_are_refused_with_both_keys(tmp_path, cache):
+INDEX = ".steadlith/index.sqlite3"
+
+
+@pytest.mark.parametrize(
+    ("store", "cache"),
+    [
+        ("x/i.db", "x/i.db"),
+        ("x/i.db", "./x/../x/i.db"),
+        ("x/i.db", "link/i.db"),
+        ("x/i.db", "x/i.db-wal"),
+        ("x/i.db", "x/i.db.lock"),
+        (None, INDEX),
+        (".steadlith/cache.sqlite3", None),
+    ],
+)
+def test_the_index_and_the_cache_in_one_file_are_refused_with_both_keys(tmp_path, store, cache):
     (tmp_path / "x").mkdir()
     (tmp_path / "link").symlink_to("x")
-    with pytest.raises(ConfigError) as raised:
-        load(tmp_path, f"{GOOD}[store]\npath = 'x/i.db'\n[cache]\npath = '{cache}'\n")
-    assert f"store.path = 'x/i.db' and cache.path = {cache!r}" in str(raised.value)
+    tables = {"store": store, "cache": cache}
+    text = "".join(f"[{name}]\npath = '{path}'\n" for name, path in tables.items() if path)
+    assembly = Assembly(load(tmp_path, GOOD + text))
+    for use in (lambda: assembly.private_files, lambda: assembly.open_cache(readonly=False)):
+        with pytest.raises(ConfigError, match=r"store\.path, cache\.path") as raised:
+            use()
+        assert str(tmp_path) in str(raised.value)
+    assert not (tmp_path / ".steadlith").exists()
 
 
-def test_paths_that_differ_or_belong_to_other_adapters_are_not_compared(tmp_path):
-    load(tmp_path, f"{GOOD}[store]\npath = 'i.db'\n[cache]\npath = 'c.db'\n")
-    load(tmp_path, f"{GOOD}[store]\ntype = 'other'\npath = 'i.db'\n[cache]\npath = 'i.db'\n")
+def test_paths_that_differ_or_belong_to_a_store_without_files_are_fine(tmp_path):
+    assert Assembly(load(tmp_path, f"{GOOD}[store]\npath = 'i.db'\n[cache]\npath = 'c.db'\n")).private_files
+    assert Assembly(load(tmp_path, f"{GOOD}[store]\ntype = 'memory'\n[cache]\npath = '{INDEX}'\n")).private_files
 
 
 def test_an_absent_or_unreadable_configuration_says_what_to_do(tmp_path):

@@ -14,6 +14,7 @@ COMMANDS = {
     "p.json": ("plan", "--out", "p.json", "--json"),
     "steadlith.lock": ("lock", "--json"),
     "m.bin": ("manifest", "export", "--out", "m.bin", "--json"),
+    "team.cache": ("cache", "export", "team.cache", "--json"),
     "d.proof": ("prove", "docs-apply.md", "--out", "d.proof", "--json"),
     "steadlith.toml": ("init", "pages", "--embedder", "hash", "--force", "--json"),
 }

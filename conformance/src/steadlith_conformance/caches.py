@@ -91,10 +91,11 @@ class CacheSuite(UpkeepRules):
         assert cache.get([key(0)], WIDE) == samples(1)
         cache.close()
 
-    def test_putting_twice_is_harmless(self, open_cache: OpenCache) -> None:
+    def test_field_case_22_what_is_put_twice_is_there_once(self, open_cache: OpenCache) -> None:
         cache = open_cache()
         cache.put(samples(2))
         cache.put(samples(3))
+        assert cache.stats().entries == len(list(cache.entries())) == 3
         assert cache.get([key(0), key(1), key(2)], WIDE) == samples(3)
         cache.close()
 
@@ -157,10 +158,10 @@ class CacheSuite(UpkeepRules):
         cache = open_cache()
         cache.put(samples(4))
         assert cache.drop([key(1), key(3), key(9)]) == 2
-        assert cache.get([key(number) for number in range(10)]) == {key(0): vector(0), key(2): vector(2)}
+        assert cache.get([key(number) for number in range(10)], WIDE) == {key(0): vector(0), key(2): vector(2)}
         assert cache.drop([key(1)]) == 0
         assert cache.reclaim().held_back is None
-        assert cache.get([key(0), key(1), key(2)]) == {key(0): vector(0), key(2): vector(2)}
+        assert cache.get([key(0), key(1), key(2)], WIDE) == {key(0): vector(0), key(2): vector(2)}
         cache.close()
 
     def test_every_entry_is_listed_once_in_order_and_a_damaged_one_with_its_problem(
@@ -203,7 +204,7 @@ class CacheSuite(UpkeepRules):
                 partial(cache.get, [key(0)], WIDE),
                 partial(cache.probe, "model", key(0)),
                 cache.stats,
-                lambda cache=cache: next(cache.entries()),
+                partial(_first_entry, cache),
                 partial(cache.prunable, PruneRule(imported=True)),
                 *_writes(cache),
             )
@@ -225,6 +226,10 @@ class CacheSuite(UpkeepRules):
         own = [key(100 * worker + number) for worker in range(4) for number in range(20)]
         assert cache.contains(own, WIDE) == set(own)
         cache.close()
+
+
+def _first_entry(cache: Cache) -> object:
+    return next(cache.entries())
 
 
 def _writes(cache: Cache) -> tuple[Callable[[], object], ...]:

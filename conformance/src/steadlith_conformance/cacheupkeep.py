@@ -160,6 +160,20 @@ class UpkeepRules:
         assert (cache.stats().imported, cache.get([key(0)], WIDE)) == (0, samples(1))
         cache.close()
 
+    def test_the_same_vector_put_again_is_used_on_that_day_and_ones_own(self, open_cache: OpenCache) -> None:
+        cache = open_cache(today=TODAY)
+        cache.add(samples(3))
+        cache.close()
+        for today in (TODAY + 5, TODAY - 5):  # a clock that goes back makes no use older
+            cache = open_cache(today=today)
+            cache.put(samples(2))
+            cache.close()
+        cache = open_cache(today=TODAY + 9)
+        assert (cache.stats().entries, cache.stats().imported) == (3, 1)
+        assert cache.prunable(PruneRule(unused_before=TODAY + 5)).entries == 1
+        assert cache.prunable(PruneRule(unused_before=TODAY + 6)).entries == 3
+        cache.close()
+
     def test_a_vector_without_a_direction_is_not_imported_and_neither_is_its_batch(self, open_cache: OpenCache) -> None:
         cache = open_cache()
         for bad in (b"", b"12345", bytes(16), struct.pack("<4f", 1, 1, 1, float("inf"))):

@@ -74,7 +74,7 @@ def test_it_is_read_where_nothing_may_be_written(public_path, as_nobody):
     connection.close()
     script = """
 import numpy
-from steadlith_adapters.caches.sqlite import FACTORY
+from steadlith_adapters.caches.sqlite import FACTORY, cache  # as all imports, before the rights are dropped
 from steadlith_conformance.cachesamples import samples
 drop()
 cache = FACTORY.open({}, root=arguments[0], readonly=True, today=1)
@@ -158,6 +158,6 @@ def test_a_newer_one_is_refused_and_so_is_a_half_made_one(tmp_path, file, old, n
     old.close()
     before = file.read_bytes()
     for readonly in (True, False):
-        with pytest.raises(error, match="this one reads 1 to 2|half-made"):
+        with pytest.raises(error, match=r"this one reads 1 to 2|half-made"):
             opened(tmp_path, readonly=readonly)
     assert file.read_bytes() == before

@@ -1,6 +1,7 @@
 """The cache file: the rules of the kit, and what only a file that processes share can do."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -179,6 +180,41 @@ class TestOtherPeoplesFiles:
         (tmp_path / ".steadlith").write_text("a file in the way")
         with pytest.raises(AdapterError, match="cannot be used"):
             opened(tmp_path)
+
+
+class TestRemoving:
+    def test_no_byte_of_what_is_dropped_is_left_and_what_stays_is_whole(self, tmp_path, file):
+        cache = opened(tmp_path)
+        given = {key(number): bytes(byte & 0x3F for byte in key(number)) * 12 for number in range(200)}
+        cache.put(given)
+        gone = list(given)[::3]
+        assert cache.drop(gone) == len(gone)
+        assert cache.reclaim().held_back is None
+        cache.close()
+        (data,) = contents(tmp_path).values()
+        assert not any(each in data or given[each][:64] in data for each in gone)
+        assert all(each in data and vector in data for each, vector in given.items() if each not in gone)
+
+    def test_a_damaged_file_is_set_aside_with_its_log_and_can_be_opened_there(self, tmp_path, file):
+        cache = opened(tmp_path)
+        cache.put(samples(3))
+        crashed = tmp_path / "crashed"
+        shutil.copytree(file.parent, crashed / ".steadlith")  # with its log
+        cache.close()
+        moved = FACTORY.set_aside({}, root=str(crashed))
+        assert moved == str(crashed / ".steadlith" / "cache.sqlite3.damaged-1")
+        assert opened(crashed, readonly=True).stats().entries == 0
+        there = FACTORY.open({"path": moved}, root=str(crashed), readonly=True, today=TODAY)
+        assert there.get(list(samples(3)), WIDE) == samples(3)
+        there.close()
+
+    def test_what_is_not_ours_is_not_set_aside(self, tmp_path, file):
+        file.parent.mkdir()
+        raw(file, "create table t(a)", "pragma application_id = 7")
+        before = contents(tmp_path)
+        with pytest.raises(ForeignFile, match="another program"):
+            FACTORY.set_aside({}, root=str(tmp_path))
+        assert contents(tmp_path) == before
 
 
 class TestReadingOnly:

@@ -264,6 +264,23 @@ class CommitRules:
             store.begin(head)
         assert len(store.snapshot().chunks(doc("a.md"))) == 2
 
+    def test_field_case_22_what_is_put_twice_is_there_once(self, make_store: MakeStore) -> None:
+        store, part = make_store(), Piece("one")
+        for path in ("a.md", "b.md"):  # in one write, and again in the next
+            transaction = store.begin(store.head())
+            for _ in range(2):
+                transaction.put_texts([text_row(part)] * 2)
+                transaction.put_entries([entry_row(part)] * 2)
+                transaction.put_vectors(SPACE, [vector_row(part)] * 2)
+            given = follow(transaction, store.snapshot(), versions({doc(path): [part]}))
+            transaction.put_document(version(doc(path), [part]))
+            transaction.commit(given)
+        reader = store.snapshot()
+        (hit,) = reader.dense(SPACE, vector("one"), 9)
+        assert [found.entry for found in reader.lexical(["one"], 9)] == [hit.entry]
+        assert [found.id for found in reader.occurrences([hit.entry], 9)] == [doc("a.md"), doc("b.md")]
+        assert list(reader.problems(full=True)) == []
+
     def test_an_exception_in_a_put_iterator_ends_the_write(self, make_store: MakeStore) -> None:
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})

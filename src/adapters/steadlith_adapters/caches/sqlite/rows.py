@@ -35,8 +35,10 @@ on conflict(key) do update set vector = excluded.vector, checksum = excluded.che
 where vector is not excluded.vector or checksum is not excluded.checksum
 """
 NOTE_AGAIN = """
-insert or replace into note(id, day, dimensions, imported)
+insert into note(id, day, dimensions, imported)
 select id, ?, length(vector) / 4, ? from embedding where key in ({})
+on conflict(id) do update set
+    day = max(day, excluded.day), dimensions = excluded.dimensions, imported = excluded.imported
 """
 LAST = "select coalesce(max(id), 0) from embedding"
 
@@ -63,11 +65,10 @@ def put(connection: apsw.Connection, vectors: Mapping[Digest, Vector], today: in
     """Write these rows with their notes, inside the caller's transaction."""
     # Ordered, so that the rows of one batch touch each page of the index once.
     rows = [(key, vector := vectors[key], entry_checksum(key + vector)) for key in sorted(vectors)]
-    last, before = one_number(connection, LAST), connection.total_changes()
+    last = one_number(connection, LAST)
     connection.executemany(PUT, rows)
-    written = connection.total_changes() - before
     connection.execute(NOTE_NEW, (today, imported, last))  # new rows have the ids after the last
-    if written > connection.changes():  # and others were replaced
+    if len(rows) > connection.changes():  # and others were there
         for some, places in batches(list(vectors)):
             connection.execute(NOTE_AGAIN.format(places), (today, imported, *some))
 

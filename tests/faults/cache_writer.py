@@ -1,13 +1,16 @@
-"""Works on a cache that may die on the way: run by test_faults, in its process or in one of its own.
+"""Works on a cache that may die on the way: called by test_cache in its own process, or forked for it one by one.
 
-Usage: cache_writer.py FOLDER WORK N (torn | lost): die in the middle of the N-th write, sync or truncation of any file;
+As a program it reads jobs, a line of JSON each, and forks a child for every one; what the child said and how it ended
+comes back as a line. A job names a folder, a work, and the write, sync or truncation of any file within which to die:
 `torn` as SIGKILL has it, `lost` as a power cut has it that forgets every write since the last sync.
-Prints `KEY` numbers as they are acknowledged.
 """
 
+import json
 import os
 import signal
 import sys
+import tempfile
+import traceback
 
 import apsw
 
@@ -142,21 +145,43 @@ class LostFile(apsw.VFSFile):
         super().xSync(flags)
 
 
-def say(*words):
-    sys.stdout.write(" ".join(map(str, words)) + "\n")
-    sys.stdout.flush()
-
-
-def main(folder, work, moment, how):
+def main(folder, work, moment, how, careless):
+    """The work of one child. What is acknowledged goes to stdout at once, as two numbers."""
     Countdown.lost = how == "lost"
     vfs = Countdown()
-    Countdown.left = int(moment)
+    Countdown.left = moment
     cache = opened(folder)
-    WORKS[work](cache, say)
+    if careless:
+        cache._connection.execute("pragma synchronous = off").fetchall()
+    WORKS[work](cache, lambda start, end: os.write(1, f"{start} {end}\n".encode()))
     cache.close()
-    say("effects", int(moment) - Countdown.left)
+    os.write(1, f"effects {moment - Countdown.left}\n".encode())
     del vfs
 
 
+def child(job, said):
+    os.dup2(said.fileno(), 1)
+    code = 70
+    try:
+        main(**job)
+        code = 0
+    except BaseException:  # noqa: BLE001 -- told on stderr, which the tests' own is
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def serve():
+    for line in sys.stdin:
+        with tempfile.TemporaryFile("w+") as said:
+            process = os.fork()
+            if not process:
+                child(json.loads(line), said)
+            _, status = os.waitpid(process, 0)
+            said.seek(0)
+            sys.stdout.write(json.dumps([os.waitstatus_to_exitcode(status), said.read()]) + "\n")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve()
