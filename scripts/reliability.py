@@ -6,6 +6,7 @@ after the page was written.
 """
 
 import json
+import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
@@ -47,6 +48,12 @@ def kills_table(times: Counter[tuple[str, str, str]]) -> list[str]:
     return ["| the run was | kills |", "|---|---|", *(f"| {state} | {count:,} |" for state, count in kills)]
 
 
+def commit() -> str:
+    """The commit that was tried."""
+    asked = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def replaced(page: str, name: str, lines: list[str]) -> str:
     """The page with these lines between its two marks."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
@@ -57,7 +64,8 @@ def replaced(page: str, name: str, lines: list[str]) -> str:
 def main() -> None:
     times = gathered(Path(sys.argv[1]))
     found = tomllib.loads(FOUND.read_text("utf-8"))["found"]
-    page = replaced(PAGE.read_text("utf-8"), "faults", faults_table(times, found))
+    table = [*faults_table(times, found), "", f"Counted by `make faults` at commit {commit()}."]
+    page = replaced(PAGE.read_text("utf-8"), "faults", table)
     PAGE.write_text(replaced(page, "kills", kills_table(times)), "utf-8")
     faults = {fault for fault, _, _ in times}
     print(f"{len(faults)} faults, tried {times.total():,} times")

@@ -56,7 +56,8 @@ def counted():
 def table(name):
     page = (ROOT / "docs" / "reliability.md").read_text("utf-8")
     inside = page.split(f"<!-- {name}: begin -->")[1].split(f"<!-- {name}: end -->")[0]
-    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in inside.strip().splitlines()[2:]]
+    lines = [line for line in inside.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines[2:]]
 
 
 def test_every_fault_that_is_counted_has_a_line_and_every_line_is_counted():

@@ -2,7 +2,8 @@
 
 1. State, phase and answer stand in memory that is shared with the killer: a kill loses nothing of it.
 2. Real states last microseconds to milliseconds. A pause before and after each effect gives every one of them a share
-   of the run; states that few runs pass through are given longer ones. What an effect itself does is not slowed down.
+   of the run; states that few runs pass through are given longer ones. What an effect itself does is not slowed down,
+   but for one more pause in the middle of a commit: everything is written then, and nothing is committed.
 3. Texts are `paid` when the model has answered and `kept` when the cache has; one line each, in order.
 """
 
@@ -25,12 +26,13 @@ STATES = tuple(State)
 PHASES = ("before", "in", "after")
 OUTCOMES = (None, "committed", "already", "refused")
 PAUSE = 0.004
-WAIT = 0.08
+WAIT = 0.16
 """Seconds that a run waits before it asks again, where a user's waits for one."""
 LONGER = {
-    **dict.fromkeys((State.RESOLVING, State.PROBING, State.REMEMBERING, State.RELEASING, State.ENDED), 5),
-    **dict.fromkeys((State.COMMITTING, State.LOOKING), 8),
-    State.DRAINING: 12,
+    **dict.fromkeys((State.CHECKING_BASE, State.CHECKING_SOURCES, State.PROBING, State.RELEASING, State.ENDED), 5),
+    **dict.fromkeys((State.RESOLVING, State.LOOKING), 8),
+    **dict.fromkeys((State.DRAINING, State.REMEMBERING), 16),
+    State.COMMITTING: 24,
 }
 """A run is in these once, most of them briefly; it drains only if a batch fails beside another one."""
 
@@ -94,7 +96,7 @@ class Purse:
 @contextmanager
 def watched(board, purse, *, weather=FAIR, pause=PAUSE):
     """Within, applies of this process are watched; `weather` says what goes wrong in them besides the kill."""
-    move, perform = ApplyRun._move, hands.Hands.perform
+    move, perform, write = ApplyRun._move, hands.Hands.perform, hands.Hands._write
     embedding, keys_of, failed = threading.Barrier(2), {}, set()
     waits = waiting.FIRST_SECONDS, waiting.LOOK_SECONDS
 
@@ -104,6 +106,10 @@ def watched(board, purse, *, weather=FAIR, pause=PAUSE):
 
     def rest():
         time.sleep(pause * LONGER.get(board.read().state, 1))
+
+    def writing(transaction, effect):
+        write(transaction, effect)
+        rest()
 
     def fails_once():
         state = board.read().state
@@ -126,13 +132,13 @@ def watched(board, purse, *, weather=FAIR, pause=PAUSE):
         rest()
         return outcome
 
-    ApplyRun._move, hands.Hands.perform = moving, performing
+    ApplyRun._move, hands.Hands.perform, hands.Hands._write = moving, performing, staticmethod(writing)
     waiting.FIRST_SECONDS = waiting.LOOK_SECONDS = WAIT
     try:
         yield
         rest()
     finally:
-        ApplyRun._move, hands.Hands.perform = move, perform
+        ApplyRun._move, hands.Hands.perform, hands.Hands._write = move, perform, staticmethod(write)
         waiting.FIRST_SECONDS, waiting.LOOK_SECONDS = waits
 
 
