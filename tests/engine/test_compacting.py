@@ -293,6 +293,7 @@ def child(site, code):
 
 
 RACER = """
+import steadlith
 from steadlith.cli import main
 index = steadlith.open(".")
 plan = index.plan()
@@ -327,6 +328,7 @@ def test_of_a_compaction_and_an_apply_at_once_each_is_done_or_told_that_the_othe
 
 SEARCHER = """
 import sys
+import steadlith
 index = steadlith.open(".")
 seen = set()
 print("ready", flush=True)
