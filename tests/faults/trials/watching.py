@@ -29,9 +29,9 @@ PAUSE = 0.004
 WAIT = 0.16
 """Seconds that a run waits before it asks again, where a user's waits for one."""
 LONGER = {
-    **dict.fromkeys((State.CHECKING_BASE, State.CHECKING_SOURCES, State.PROBING, State.RELEASING, State.ENDED), 5),
+    **dict.fromkeys((State.CHECKING_BASE, State.CHECKING_SOURCES, State.PROBING, State.RELEASING), 5),
     **dict.fromkeys((State.RESOLVING, State.LOOKING), 8),
-    **dict.fromkeys((State.DRAINING, State.REMEMBERING), 16),
+    **dict.fromkeys((State.DRAINING, State.REMEMBERING, State.ENDED), 16),
     State.COMMITTING: 24,
 }
 """A run is in these once, most of them briefly; it drains only if a batch fails beside another one."""
