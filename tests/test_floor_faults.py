@@ -47,6 +47,8 @@ ELSEWHERE = {
     "test_at_apply_a_planned_document_stops_it_before_the_first_write",
     "killed while embedding, in the transaction, after the commit": "tests/engine/test_crashes.py::"
     "test_a_killed_process_leaves_old_or_new_and_pays_no_acknowledged_embedding_twice",
+    "an input over the provider's limit": "tests/faults/calls/test_refused_texts.py::"
+    "test_field_case_32_one_oversized_text_is_found_and_the_others_are_kept",
     "a full disk": "tests/faults/test_apply.py::"
     "test_a_full_or_failing_disk_is_told_and_leaves_the_old_state_or_the_new",
     "a cached vector that was replaced together with its checksum": "tests/engine/test_caching.py::"
