@@ -239,7 +239,7 @@ class Life(RuleBasedStateMachine):
     def touch_everything(self, when):
         with self.same_plan():
             for path in self.disk:
-                os.utime(self.site.docs / path, when and (when, when))
+                os.utime(self.site.docs / path, None if when is None else (when, when))
 
     @needs(on_disk)
     @rule(path=existing(on_disk), mode=st.sampled_from([0o400, 0o644, 0o755]))
