@@ -54,10 +54,6 @@ _REMOVE_VECTORS = f"DELETE FROM vector WHERE space = ?2 AND entry IN ({_UNUSED_E
 _REMOVE_DOCUMENTS = """
     DELETE FROM document WHERE NOT EXISTS (SELECT 1 FROM document_version v WHERE v.document = document.document)"""
 
-_LIVE_ROWS = """
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1
-    ORDER BY e.entry"""
-
 
 class _Spaces(NamedTuple):
     kept: tuple[SpaceTable, ...]
@@ -180,4 +176,4 @@ def _remove(session: Session, keep_from: int, *, scrub: bool) -> None:
 
 def _index_anew(session: Session) -> None:
     session.run("INSERT INTO lexical(lexical) VALUES ('delete-all')")
-    lexical.add_many(session, session.stream(_LIVE_ROWS))
+    lexical.add_live(session, session)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 COMMON_SHARE = 5
 LARGE = 1000
 """Chunks below which every term is scored: it costs less than asking how common it is."""
+LIVE_ROWS = """
+    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
+"""What is indexed, as `add_many` takes it."""
 
 
 def columns(title: str, headings: Sequence[str], body: str) -> tuple[str, str, str]:
@@ -41,6 +44,11 @@ def add_many(session: Session, rows: Iterable[tuple[int, str, bytes, str]]) -> N
             for entry, title, headings, body in batch
         ]
         session.run_many("INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)", made)
+
+
+def add_live(index: Session, session: Session) -> None:
+    """Index all live entries of `session` in the lexical table of `index`, which is empty."""
+    add_many(index, session.stream(f"{LIVE_ROWS} ORDER BY e.entry"))
 
 
 def remove_many(session: Session, entries: Sequence[tuple[int]]) -> None:

@@ -52,9 +52,7 @@ _UNVERSIONED = f"""
     WHERE valid_to = {OPEN} AND NOT EXISTS (
         SELECT 1 FROM document_version v
         WHERE v.document = span.document AND v.valid_from = span.version AND v.valid_to = {OPEN})"""  # noqa: S608
-_LIVE_ROWS = """
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
-_LIVE_ROWS_OF = f"{_LIVE_ROWS} AND e.entry IN ({{}})"
+_LIVE_ROWS_OF = f"{lexical.LIVE_ROWS} AND e.entry IN ({{}})"
 _UNUSED_TEXTS = "SELECT text, text_hash, CAST(body AS BLOB) FROM text WHERE text NOT IN (SELECT text FROM entry)"
 
 
@@ -143,7 +141,7 @@ class Mending:
         self._session.run("DROP TABLE IF EXISTS lexical")
         for statement in (CREATE_LEXICAL, *TUNE_LEXICAL):
             self._session.run(statement)
-        lexical.add_many(self._session, self._session.stream(_LIVE_ROWS))
+        lexical.add_live(self._session, self._session)
 
     def _wrong_lexical_rows(self) -> frozenset[int]:
         session = self._session

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.sqlite.session import Row
 
-_LIVE_ROWS = """
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
-    WHERE e.live = 1 ORDER BY e.entry"""
 _SPARE = 2**63 - 1
 """A row that no entry has."""
 _KEPT = ("config", "data", "idx", "docsize")
@@ -57,7 +54,7 @@ def is_same(session: Session) -> bool:
         made.run("BEGIN")
         for statement in TUNE_LEXICAL:
             made.run(statement)
-        lexical.add_many(made, session.stream(_LIVE_ROWS))
+        lexical.add_live(made, session)
         made.run("COMMIT")
         for index in (kept, made):
             for statement in _MERGE:
