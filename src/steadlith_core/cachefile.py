@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, NoReturn
 
 from steadlith_core import vectors
@@ -18,7 +17,7 @@ from steadlith_core.errors import CacheFileError
 from steadlith_core.vectors import WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from steadlith_core.vectors import Vector
 
@@ -112,17 +111,8 @@ class Unpacking:
         self.digest = digest
 
 
-def sound(found: Sequence[Vector]) -> Sequence[bool]:
-    """Which vectors have a direction: finite, and not zero. Of whatever widths; those of one are best side by side."""
-    answer: list[bool] = []
-    for size, some in groupby(found, len):
-        alike = list(some)
-        answer += [False] * len(alike) if size % WIDTH else vectors.sound(alike, size // WIDTH)
-    return answer
-
-
 def _sound(batch: list[tuple[Digest, Vector]]) -> list[tuple[Digest, Vector]]:
-    for (key, _), good in zip(batch, sound([vector for _, vector in batch]), strict=True):
+    for (key, _), good in zip(batch, vectors.sound([vector for _, vector in batch]), strict=True):
         _need(good, f"{key} has a vector without a direction: zero, or not finite")
     return batch
 

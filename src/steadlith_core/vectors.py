@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -86,15 +87,20 @@ def are_unit(vectors: Sequence[Vector], dimensions: int, tolerance: float) -> bo
     return bool((np.abs(squares - 1.0) <= 2 * tolerance).all())  # a NaN is in no range
 
 
-def sound(vectors: Sequence[Vector], dimensions: int) -> list[bool]:
-    """Which of `vectors`, all of so many dimensions, are finite and not zero."""
+def sound(vectors: Sequence[Vector]) -> list[bool]:
+    """Which have a direction: finite, and not zero. Of whatever widths; those of one are best side by side."""
     import numpy as np
 
-    if not vectors or not dimensions:
-        return [False] * len(vectors)
-    rows = matrix(vectors, dimensions)
-    good: NDArray[np.bool_] = np.logical_and(np.isfinite(rows).all(axis=1), rows.any(axis=1))
-    return [bool(each) for each in good]
+    answer: list[bool] = []
+    for size, some in groupby(vectors, len):
+        alike = list(some)
+        if not size or size % WIDTH:
+            answer += [False] * len(alike)
+            continue
+        rows = matrix(alike, size // WIDTH)
+        good: NDArray[np.bool_] = np.logical_and(np.isfinite(rows).all(axis=1), rows.any(axis=1))
+        answer += good.tolist()
+    return answer
 
 
 def problems(vector: Vector, dimensions: int) -> tuple[str, ...]:

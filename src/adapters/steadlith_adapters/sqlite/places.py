@@ -26,3 +26,9 @@ def file_path(table: Table, default: str, *, root: str) -> Path:
 def with_side_files(path: Path, *more: str) -> list[str]:
     """The file, what SQLite may put beside it, and what else is beside it with the suffixes `more`."""
     return [str(path), *(f"{path}{suffix}" for suffix in (*SIDE_FILES, *more))]
+
+
+def bytes_taken(path: Path) -> int:
+    """What the file and its write-ahead log take; 0 where there is none."""
+    files = (path, Path(f"{path}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())

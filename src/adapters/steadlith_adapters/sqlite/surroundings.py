@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.sqlite import aside, network
+from steadlith_adapters.sqlite import aside, network, opening
 from steadlith_core.errors import ConfigError
 from steadlith_core.ports import Ailment, Trouble
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.sqlite.kind import FileKind
 
-LOGS = ("-wal", "-journal")
-
 
 def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
     """What is wrong around the file at `path`, whether it is there or not."""
@@ -29,7 +27,7 @@ def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
         network.refuse(path, kind.setting)
     except ConfigError as error:
         yield Trouble(Ailment.NETWORK, str(path), str(error))
-    for suffix in LOGS:
+    for suffix in opening.LOGS:
         log = Path(f"{path}{suffix}")
         if kept := _size(log):
             message = f"it holds {kept:,} bytes: the {kind.noun} is open in a process, or its last one was killed"

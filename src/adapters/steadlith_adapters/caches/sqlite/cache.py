@@ -12,8 +12,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 from steadlith_adapters.caches.sqlite import file, pruning, rows, schema
+from steadlith_adapters.sqlite.places import bytes_taken
 from steadlith_core import canon
-from steadlith_core.cachefile import sound
+from steadlith_core import vectors as vec
 from steadlith_core.digest import SIZE, Digest, hasher
 from steadlith_core.errors import AdapterError, UsageError
 from steadlith_core.ports import CacheStats, Reclaimed, Tally
@@ -100,7 +101,7 @@ class SqliteCache:
 
     def add(self, vectors: Mapping[Digest, Vector]) -> int:
         """Keep those that are not there intact, as imported."""
-        for key, good in zip(vectors, sound(list(vectors.values())), strict=True):
+        for key, good in zip(vectors, vec.sound(list(vectors.values())), strict=True):
             if not good:
                 raise AdapterError(f"the vector for {key} has no direction; it is not kept")
         with self._write() as connection:
@@ -132,7 +133,7 @@ class SqliteCache:
     def reclaim(self) -> Reclaimed:
         """Give back what removed entries left."""
         with self._writable() as connection:
-            before = pruning.file_bytes(self._path)
+            before = bytes_taken(self._path)
             with self._transaction(connection):
                 pass  # an older file has no word that space is due
             connection.set_busy_timeout(pruning.SPACE_BUSY_MILLISECONDS)
@@ -140,7 +141,7 @@ class SqliteCache:
                 held_back = pruning.reclaim(connection)
             finally:
                 connection.set_busy_timeout(file.BUSY_MILLISECONDS)
-            return Reclaimed(before, pruning.file_bytes(self._path), held_back)
+            return Reclaimed(before, bytes_taken(self._path), held_back)
 
     def close(self) -> None:
         """Release the file."""

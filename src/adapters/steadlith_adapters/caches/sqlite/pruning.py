@@ -14,6 +14,7 @@ import apsw
 
 from steadlith_adapters.caches.sqlite.rows import batches
 from steadlith_adapters.caches.sqlite.schema import NOTE_MISSING, NOTES, SCHEMA_VERSION, version
+from steadlith_adapters.sqlite.places import bytes_taken
 from steadlith_core.ports import CacheStats, Tally
 from steadlith_core.vectors import WIDTH
 
@@ -79,7 +80,7 @@ def stats(connection: apsw.Connection, path: Path) -> CacheStats:
         entries=sum(count for _, count, *_ in rows),
         imported=sum(imported for _, _, imported, *_ in rows),
         vector_bytes=sum(dimensions * count * WIDTH for dimensions, count, *_ in rows),
-        file_bytes=file_bytes(path),
+        file_bytes=bytes_taken(path),
         widths={dimensions: count for dimensions, count, *_ in rows},
         oldest_use=min(days, default=None),
         latest_use=max(days, default=None),
@@ -131,12 +132,6 @@ def reclaim(connection: apsw.Connection) -> str | None:
     except apsw.FullError:
         return "the disk has no room for a second copy of what is kept; free some and prune again"
     return "another process is reading the cache; the rest is given back when it is done" if busy else None
-
-
-def file_bytes(path: Path) -> int:
-    """What the file and its log take; 0 where there is none."""
-    files = (path, path.with_name(f"{path.name}-wal"))
-    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _terms(rule: PruneRule) -> dict[str, Any]:

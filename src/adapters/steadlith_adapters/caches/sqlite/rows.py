@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from steadlith_adapters.caches.sqlite.schema import NOTE_NEW, one_number
 from steadlith_core import vectors as vec
-from steadlith_core.cachefile import entry_checksum, sound
+from steadlith_core.cachefile import entry_checksum
 from steadlith_core.ports import Kept
 from steadlith_core.vectors import WIDTH
 
@@ -58,7 +58,7 @@ def intact(connection: apsw.Connection, keys: Sequence[Digest], dimensions: int)
 
 def intact_of_any_width(connection: apsw.Connection, keys: Sequence[Digest]) -> dict[Digest, Vector]:
     """As `intact`, of whatever dimensions."""
-    return _checked(connection, keys, sound)
+    return _checked(connection, keys, vec.sound)
 
 
 def put(connection: apsw.Connection, vectors: Mapping[Digest, Vector], today: int, *, imported: bool) -> None:
@@ -81,7 +81,7 @@ def pages(connection: apsw.Connection, after: bytes) -> list[tuple[bytes, Vector
 
 def judged(rows: Sequence[tuple[Digest, Vector, bytes]]) -> Iterator[Kept]:
     """Each row with what is wrong with it."""
-    usable = sound([vector for _, vector, _ in rows])
+    usable = vec.sound([vector for _, vector, _ in rows])
     for (key, vector, checksum), good in zip(rows, usable, strict=True):
         if entry_checksum(key + vector) != checksum:
             yield Kept(key, vector, "does not match its checksum")
@@ -110,6 +110,4 @@ def _checked(
 
 def _of_width(found: Sequence[Vector], dimensions: int) -> Sequence[bool]:
     size = WIDTH * dimensions
-    if all(len(vector) == size for vector in found):
-        return vec.sound(found, dimensions)
-    return [good and len(vector) == size for vector, good in zip(found, sound(found), strict=True)]
+    return [good and len(vector) == size for vector, good in zip(found, vec.sound(found), strict=True)]

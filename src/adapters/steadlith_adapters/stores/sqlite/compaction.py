@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.sqlite import opening
+from steadlith_adapters.sqlite.places import bytes_taken
 from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, spaces
 from steadlith_adapters.stores.sqlite.checks import history, whole
 from steadlith_adapters.stores.sqlite.connection import BUSY_MS
@@ -83,7 +84,7 @@ def removable(session: Session, keep_from: int) -> Removable:
 
 def compact(path: Path, expected: Head, keep_from: int, *, scrub: bool) -> Compaction:
     """See `Store.compact`; the index is there."""
-    before = returning.size(path)
+    before = bytes_taken(path)
     session = _writing(path, scrub=scrub)
     try:
         _refuse_moved(session, expected)
@@ -95,7 +96,7 @@ def compact(path: Path, expected: Head, keep_from: int, *, scrub: bool) -> Compa
         given_back = returning.give_back(session, scrub=scrub)
     finally:
         session.close()
-    return Compaction(keep_from, removed, before, returning.size(path), given_back)
+    return Compaction(keep_from, removed, before, bytes_taken(path), given_back)
 
 
 def _writing(path: Path, *, scrub: bool) -> Session:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steadlith_core.errors import LockHeld
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
 
 PATIENCE_MS = 1000
-
-
-def size(path: Path) -> int:
-    """Bytes of the index file and of its log."""
-    return sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists())
 
 
 def free_bytes(session: Session) -> int:
