@@ -1,5 +1,8 @@
 """The command line in process: arguments in, (exit code, stdout, stderr) out."""
 
+import os
+import pty
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -52,3 +55,36 @@ def saved(folder, cli):
 def planned(saved):
     """The first plan."""
     return load(saved.read_text("utf-8"))
+
+
+@pytest.fixture
+def at_a_terminal(folder):
+    """Run a command in `folder` on a pseudo-terminal and type an answer; (exit code, all that was printed)."""
+
+    def run(answer, *arguments):
+        master, slave = pty.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-c", "from steadlith.cli import main; main()", *arguments],
+            cwd=folder,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
+            close_fds=True,
+        ) as child:
+            os.close(slave)
+            os.write(master, answer.encode() + b"\n")
+            seen = b""
+            while True:
+                try:
+                    data = os.read(master, 4096)
+                except OSError:  # the child closed its side
+                    break
+                if not data:
+                    break
+                seen += data
+            code = child.wait(timeout=30)
+        os.close(master)
+        return code, seen.decode()
+
+    return run

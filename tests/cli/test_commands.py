@@ -1,8 +1,6 @@
 """The commands as a user types them: what is printed where, and the exit codes of docs/cli.md."""
 
 import json
-import os
-import pty
 import subprocess
 import sys
 
@@ -97,37 +95,9 @@ def test_apply_with_nothing_to_do_asks_nothing(cli, folder):
     assert document(cli("apply", "--json"), "steadlith-apply")["generation"] == 1
 
 
-def at_a_terminal(folder, answer):
-    """Run `steadlith apply` on a pseudo-terminal and type `answer`."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", "from steadlith.cli import main; main()", "apply"],
-        cwd=folder,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
-        close_fds=True,
-    ) as child:
-        os.close(slave)
-        os.write(master, answer.encode() + b"\n")
-        seen = b""
-        while True:
-            try:
-                data = os.read(master, 4096)
-            except OSError:  # the child closed its side
-                break
-            if not data:
-                break
-            seen += data
-        code = child.wait(timeout=30)
-    os.close(master)
-    return code, seen.decode()
-
-
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3), ("", 3)])
-def test_apply_asks_on_a_terminal(cli, folder, answer, code):
-    ended, seen = at_a_terminal(folder, answer)
+def test_apply_asks_on_a_terminal(cli, at_a_terminal, answer, code):
+    ended, seen = at_a_terminal(answer, "apply")
     assert "Apply this plan?" in seen
     assert ended == code
     assert json.loads(cli("status", "--json").out)["generation"] == (1 if code == 0 else 0)

@@ -1,10 +1,6 @@
 """`compact`, `doctor` and `backup` as a user types them: what is printed where, and the exit codes of docs/cli.md."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 
 import apsw
 import pytest
@@ -35,34 +31,6 @@ def index_file(folder):
     return folder / ".steadlith" / "index.sqlite3"
 
 
-def at_a_terminal(folder, answer, *arguments):
-    """Run a command on a pseudo-terminal and type `answer`."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", "from steadlith.cli import main; main()", *arguments],
-        cwd=folder,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
-        close_fds=True,
-    ) as child:
-        os.close(slave)
-        os.write(master, answer.encode() + b"\n")
-        seen = b""
-        while True:
-            try:
-                data = os.read(master, 4096)
-            except OSError:  # the child closed its side
-                break
-            if not data:
-                break
-            seen += data
-        code = child.wait(timeout=30)
-    os.close(master)
-    return code, seen.decode()
-
-
 def generations(folder):
     return [each.number for each in steadlith.open(folder).history()]
 
@@ -83,8 +51,8 @@ def test_compact_says_what_it_would_do_and_does_it_with_yes(cli, churned):
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", [2]), ("n", [1, 2]), ("", [1, 2])])
-def test_compact_asks_on_a_terminal(churned, answer, left):
-    code, seen = at_a_terminal(churned, answer, "compact", "--keep", "1")
+def test_compact_asks_on_a_terminal(churned, at_a_terminal, answer, left):
+    code, seen = at_a_terminal(answer, "compact", "--keep", "1")
     assert "Remove it for good?" in seen
     assert (code, generations(churned)) == (0, left)
 
@@ -150,10 +118,10 @@ def test_doctor_says_what_a_repair_costs_and_exits_3_before_it_pays(cli, churned
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3)])
-def test_doctor_asks_on_a_terminal_before_it_pays(cli, churned, answer, code):
+def test_doctor_asks_on_a_terminal_before_it_pays(cli, churned, at_a_terminal, answer, code):
     index_file(churned).unlink()
     (churned / ".steadlith" / "cache.sqlite3").unlink()
-    ended, seen = at_a_terminal(churned, answer, "doctor", "--repair")
+    ended, seen = at_a_terminal(answer, "doctor", "--repair")
     assert "Pay for it?" in seen
     assert ended == code
     assert cli("doctor").code == (0 if code == 0 else 2)

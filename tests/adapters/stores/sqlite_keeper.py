@@ -3,45 +3,26 @@
 Usage: sqlite_keeper.py FOLDER (compact | scrub | backup) N: die in the middle of the N-th write to any file.
 """
 
-import os
-import signal
 import sys
 from pathlib import Path
 
-import apsw
+from dying import DyingFile, DyingVFS, die
 
 from steadlith_adapters.stores.sqlite import FACTORY
 
 
-class DyingFile(apsw.VFSFile):
-    def __init__(self, name, flags):
-        super().__init__("unix", name, flags)
-
-    def xWrite(self, data, offset):  # noqa: N802 -- apsw's name
-        DyingVFS.left -= 1
-        if DyingVFS.left == 0:
-            super().xWrite(data[: len(data) // 2], offset)
-            os.kill(os.getpid(), signal.SIGKILL)
-        super().xWrite(data, offset)
+class AtTruncations(DyingFile):
+    """A truncation counts as a write."""
 
     def xTruncate(self, size):  # noqa: N802 -- apsw's name
         DyingVFS.left -= 1
         if DyingVFS.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         super().xTruncate(size)
 
 
-class DyingVFS(apsw.VFS):
-    left = -1
-
-    def __init__(self):
-        super().__init__("dying", "unix", makedefault=True)
-
-    def xOpen(self, name, flags):  # noqa: N802 -- apsw's name
-        return DyingFile(name, flags)
-
-
 def main(folder, work, moment):
+    DyingVFS.file = AtTruncations
     vfs = DyingVFS()
     DyingVFS.left = int(moment)
     store = FACTORY.open({"path": "index.sqlite3"}, root=folder, readonly=False)

@@ -4,40 +4,12 @@ as a power cut would have it.
 Usage: sqlite_writer.py FOLDER (staged | N): die before the commit, or in the middle of the N-th write to any file.
 """
 
-import os
-import signal
 import sys
 
-import apsw
+from dying import DyingVFS, die
 
 from steadlith_adapters.stores.sqlite import FACTORY
 from steadlith_conformance.samples import SPACE, doc, pieces, space, stage
-
-
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-class DyingFile(apsw.VFSFile):
-    def __init__(self, name, flags):
-        super().__init__("unix", name, flags)
-
-    def xWrite(self, data, offset):  # noqa: N802 -- apsw's name
-        DyingVFS.left -= 1
-        if DyingVFS.left == 0:
-            super().xWrite(data[: len(data) // 2], offset)
-            die()
-        super().xWrite(data, offset)
-
-
-class DyingVFS(apsw.VFS):
-    left = -1
-
-    def __init__(self):
-        super().__init__("dying", "unix", makedefault=True)
-
-    def xOpen(self, name, flags):  # noqa: N802 -- apsw's name
-        return DyingFile(name, flags)
 
 
 def main(folder, moment):
