@@ -19,15 +19,15 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture
-def cli(monkeypatch, capsys, tmp_path):
+def cli(monkeypatch, capfd, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["steadlith", *arguments])
-        capsys.readouterr()
+        capfd.readouterr()
         with pytest.raises(SystemExit) as stopped:
             main()
-        out, err = capsys.readouterr()
+        out, err = capfd.readouterr()
         return Ran(stopped.value.code, out, err)
 
     return run

@@ -2,21 +2,22 @@
 
 1. Until writing may begin, and while somebody plans and asks again, either signal interrupts at once.
 2. From then on the first one asks the run to stop at the next safe point; the second one leaves at once.
+3. A signal may come while a line is being written. A handler must not enter Python's buffered stderr then, so what it
+   says goes to the file descriptor.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
-
-import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STDERR = 2
 
 
 class Stopping:
@@ -45,7 +46,8 @@ class Stopping:
         if self._asked:
             os._exit(130)  # asked twice: leave now; the next run finds the old state, or resumes from the cache
         self._asked = True
-        click.echo("Stopping at the next safe point; ask again to leave at once.", err=True)
+        with suppress(OSError):  # nobody reads it
+            os.write(STDERR, b"Stopping at the next safe point; ask again to leave at once.\n")
 
 
 @contextmanager
