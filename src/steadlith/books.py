@@ -68,7 +68,7 @@ def opened(assembly: Assembly, open_store: Callable[[], Store], *, stat_cache: b
         if file is not None:
             stack.callback(file.close)
         found = drift.replaced(index.head, file.header if file else None)
-        yield Books(index, cache, file, stat_cache, found, _told(store.capabilities))
+        yield Books(index, cache, file, stat_cache, found, told(store.capabilities))
 
 
 def of_manifest(path: Path) -> Books:
@@ -99,6 +99,7 @@ def _is_durable(store: Store) -> bool:
     return store.capabilities.durability != IN_PROCESS
 
 
-def _told(capabilities: Capabilities) -> Mapping[str, str | int | tuple[str, ...]]:
+def told(capabilities: Capabilities) -> Mapping[str, str | int | tuple[str, ...]]:
+    """What a store says that it can do, as a plan shows it."""
     values = ((field.name, getattr(capabilities, field.name)) for field in fields(capabilities))
     return {name: tuple(sorted(value)) if isinstance(value, frozenset) else value for name, value in values}

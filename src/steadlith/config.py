@@ -133,6 +133,11 @@ def load(path: Path) -> Config:
         raise ConfigError(f"no configuration at {path}: run `steadlith init` there, or pass --config FILE") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from error
+    return read(text, path)
+
+
+def read(text: str, path: Path) -> Config:
+    """The configuration that the file at `path` would be with this text. `ConfigError` for anything unusable."""
     try:
         return replace(parse(_tables(text, path), path.resolve()), text=text)
     except RecursionError:

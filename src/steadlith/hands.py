@@ -6,19 +6,26 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, paid, remembering
+from steadlith import caching, clock, paid, pending, remembering, rollback
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.audit import answer_problems
 from steadlith_core.applying.recheck import is_applied
-from steadlith_core.errors import AdapterError, OutcomeUnknown, SteadlithError, StoreCorrupt
+from steadlith_core.errors import (
+    AdapterError,
+    OutcomeUnknown,
+    PlanStale,
+    RollbackUnfinished,
+    SteadlithError,
+    StoreCorrupt,
+)
 from steadlith_core.events import Warned
 from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.planfile import plan_digest
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
     from steadlith.assembly import Assembly
     from steadlith.fingerprints import Draft
     from steadlith.observe import Observed
+    from steadlith.rollback import Goal
     from steadlith_core.digest import Digest
     from steadlith_core.events import Reporter
     from steadlith_core.planning.plan import Plan
@@ -65,6 +73,9 @@ LEFT_NAMED = 5
 class Hands:
     """Everything an apply touches. `cache` is open for reading; it is opened for writing when there is something to
     keep, so that a refused apply leaves no file behind. The caller closes what it opened, and these hands.
+
+    With a `goal` the plan is a rollback to it, and the assembly is that of its configuration. `unfinished` says, after
+    the run, why that configuration is not in place.
     """
 
     assembly: Assembly
@@ -75,11 +86,14 @@ class Hands:
     report: Reporter
     stat_cache: bool = True
     workers: int = 1
+    goal: Goal | None = None
+    unfinished: RollbackUnfinished | None = None
     _store: Store | None = None
     _cache: Cache | None = None
     _kept_in: Cache | None = None
     _draft: Draft | None = None
     _seen: Observed | None = None
+    _locked: bool = False
     _used: tuple[Digest, ...] = ()
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -132,6 +146,7 @@ class Hands:
         match effect:
             case fx.Lock():
                 self.lock.acquire()
+                self._locked = True
                 return fx.Locked()
             case fx.ReadHead():
                 return fx.HeadRead(self._head())
@@ -151,7 +166,11 @@ class Hands:
             case fx.Commit():
                 return self._commit(effect)
             case fx.Release():
-                self.lock.release()
+                try:
+                    if self.goal is not None and self._locked:
+                        self._settle()
+                finally:
+                    self.lock.release()
                 return fx.Released()
             case _:
                 assert_never(effect)
@@ -168,6 +187,8 @@ class Hands:
         return head if is_applied(plan_digest(self.plan), head) else empty_head()
 
     def _recompute(self) -> fx.Outcome:
+        if self.goal is not None:
+            return fx.Recomputed(rollback.plan(self.goal, self.store, self.terms))
         if is_rebuilt(self.plan.drift) or self.store.capabilities.durability != IN_PROCESS:
             self._draft = remembering.begin(self.assembly)
         plan = self.plan
@@ -219,6 +240,7 @@ class Hands:
             chunks=planned.target.chunks,
             at=clock.utc_now(),
             summary=dict(planned.counts),
+            why="apply" if self.goal is None else f"rollback to {self.goal.generation.number}",
             configuration=self.assembly.config.text,
         )
         if self._seen is not None and is_rebuilt(self._seen.world.drift):
@@ -226,13 +248,38 @@ class Hands:
                 self._store.close()
                 self._store = None
             self.report(Warned(f"the damaged index was moved to {self.assembly.set_aside()}"))
-        transaction = self.store.begin(head, mend=effect.planned.writes.mend)
+        with self._journal(generation):
+            transaction = self.store.begin(head, mend=effect.planned.writes.mend)
+            try:
+                self._write(transaction, effect.planned.writes)
+            except BaseException:
+                transaction.abort()
+                raise
+            return fx.CommitDone(transaction.commit(generation))
+
+    @contextmanager
+    def _journal(self, generation: Generation) -> Iterator[None]:
+        """Around a commit whose configuration is put in place after it: what says so if that is not reached."""
+        if self.goal is None or self.goal.replaces is None:
+            yield
+            return
+        config = self.assembly.config
+        if pending.current(config) != self.goal.replaces:
+            raise PlanStale(f"{config.file} was edited since this rollback was begun; begin it again")
+        over, target = pending.named(self.goal.replaces), self.goal.generation.number
         try:
-            self._write(transaction, effect.planned.writes)
-        except BaseException:
-            transaction.abort()
-            raise
-        return fx.CommitDone(transaction.commit(generation))
+            pending.write(config, pending.Journal(target, generation.number, generation.plan_digest, over, config.text))
+        except OSError as error:
+            where = f"{pending.place(config)} cannot be written, and without it a rollback could be left half done"
+            raise AdapterError(f"{where}: {error.strerror or error}; nothing was committed") from error
+        yield
+
+    def _settle(self) -> None:
+        """Before the lock is given back: the configuration of a rollback that is committed, whenever that was."""
+        try:
+            pending.settle(self.assembly.config, self.store.history())
+        except RollbackUnfinished as error:
+            self.unfinished = error
 
     def _remember(self, effect: fx.Remember) -> fx.Outcome:
         caching.note_uses(self.assembly, self._used)

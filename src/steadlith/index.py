@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from steadlith import config as configuration
+from steadlith import pending
 from steadlith.assembly import Assembly
 from steadlith.books import of_manifest, opened
 from steadlith.observe import USUAL, Look, observe
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from steadlith.doctor import Diagnosis
     from steadlith.explain import Explained
     from steadlith.generations import Generations
+    from steadlith.pending import Journal
     from steadlith.repairing import Repaired
+    from steadlith.rollback import Goal, Rollback
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
@@ -103,9 +106,10 @@ class Index:
         Raises `ConfigError`, `SourceError`, `ForeignFile`, `ManifestError`; a bad document is a finding, a damaged
         index is drift.
         """
+        self._refuse_unfinished()
         if against is not None:
             world = observe(self._assembly, of_manifest(against), look, workers=workers).world
-            return self._counted(make_plan(world, self._terms()), world, exact=exact)
+            return self._counted(make_plan(world, self._terms(self._assembly)), world, exact=exact)
         with self._planning(look, stat_cache=stat_cache, workers=workers) as (_, world, planned):
             return self._counted(planned, world, exact=exact)
 
@@ -124,6 +128,7 @@ class Index:
         """
         from steadlith.explain import document_id, explained
 
+        self._refuse_unfinished()
         id_ = document_id(document, self.config.sources)
         with self._planning(look, stat_cache=stat_cache, workers=workers) as (books, world, planned):
             return explained(books, world, planned.plan, id_)
@@ -156,10 +161,13 @@ class Index:
 
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=False)
+            goal = self._goal(plan)
+            assembly = self._assembly if goal is None else goal.assembly
             # The lock itself never waits: the run does, so that it can be stopped.
             lock = self._assembly.lock(timeout=0.0, holder="steadlith apply")
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
-            hands = Hands(self._assembly, open_store, lock, plan, self._terms(), report, stat_cache, workers)
+            terms = self._terms(assembly)
+            hands = Hands(assembly, open_store, lock, plan, terms, report, stat_cache, workers, goal)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,
@@ -176,8 +184,46 @@ class Index:
             drive(run, hands, stop_requested)
         if run.error is not None:
             raise run.error
+        if hands.unfinished is not None:
+            raise hands.unfinished
+        if goal is not None:
+            self._configure(goal.assembly)
         assert run.result is not None  # an ended run has one or the other
         return run.result
+
+    def plan_rollback(self, generation: int) -> Rollback:
+        """What going back to a kept generation would do: to its documents and to its configuration. Looks at no source,
+        and changes nothing; `apply` its plan to do it.
+
+        Raises `GenerationGone`, `RollbackRefused`, and `RollbackUnfinished` if another one is not finished.
+        """
+        from steadlith import rollback
+
+        self._refuse_unfinished()
+        with ExitStack() as stack:
+            store = self._open(stack, readonly=True)
+            goal = rollback.goal(self._assembly, store, generation)
+            return rollback.preview(self._assembly, goal, rollback.plan(goal, store, self._terms(goal.assembly)))
+
+    def resume_rollback(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
+        """Finish a rollback that was committed: put its configuration in place. None if there was nothing to finish.
+
+        With `force` also over a configuration that was edited meanwhile. Raises `RollbackUnfinished`, `LockHeld`.
+        """
+        with self._settling("rollback --resume", lock_timeout) as history:
+            done = pending.settle(self.config, history, force=force)
+        if done is not None:
+            self._configure(Assembly(configuration.load(self.config.file), self._assembly.given))
+        return done
+
+    def abort_rollback(self, *, force: bool = False, lock_timeout: float = 0.0) -> bool:
+        """Drop what is left of a rollback that was not committed; whether there was anything.
+
+        With `force` the configuration stays as it is though a rollback was committed, and the next plan shows what that
+        changes. Raises `RollbackUnfinished`, `LockHeld`.
+        """
+        with self._settling("rollback --abort", lock_timeout) as history:
+            return pending.abandon(self.config, history, force=force)
 
     def search(
         self, query: str, *, limit: int = 10, parents: bool = False, places: Sequence[str] = (), exact: bool = False
@@ -281,16 +327,45 @@ class Index:
     def _price(self) -> Price | None:
         return self.config.price_of(self._assembly.embedder_identity.model_id)
 
-    def _terms(self) -> Terms:
-        embedding = self.config.embedding
+    def _goal(self, plan: Plan) -> Goal | None:
+        """Where a rollback's plan leads; none for any other one."""
+        from steadlith_core.planning.planfile import plan_digest
+
+        self._refuse_unfinished(but=partial(plan_digest, plan))
+        if plan.rollback_to is None:
+            return None
+        from steadlith import rollback
+
+        with ExitStack() as stack:
+            return rollback.goal(self._assembly, self._open(stack, readonly=True), plan.rollback_to)
+
+    def _configure(self, assembly: Assembly) -> None:
+        """Go on under another configuration of the same store."""
+        self.config, self._assembly = assembly.config, assembly
+
+    def _refuse_unfinished(self, but: Callable[[], Digest] | None = None) -> None:
+        pending.refuse(self.config, self.history, but=but)
+
+    @contextmanager
+    def _settling(self, what: str, lock_timeout: float) -> Iterator[tuple[Generation, ...]]:
+        """Hold the writer's lock, and what is kept."""
+        with ExitStack() as stack:
+            lock = self._assembly.lock(timeout=lock_timeout, holder=f"steadlith {what}")
+            lock.acquire()
+            stack.callback(lock.release)
+            yield self._open(stack, readonly=True).history()
+
+    def _terms(self, assembly: Assembly) -> Terms:
+        config = assembly.config
+        embedding = config.embedding
         return Terms(
             tool=tool(),
             batch_size=embedding.batch_size,
             probe_texts=len(PROBE_TEXTS),
-            local=self._assembly.embedder_identity.local,
-            price=self._price,
-            counted_by=self._assembly.cutter.counted_by,
-            limits=self.config.limits,
+            local=assembly.embedder_identity.local,
+            price=config.price_of(assembly.embedder_identity.model_id),
+            counted_by=assembly.cutter.counted_by,
+            limits=config.limits,
         )
 
     def _counted(self, planned: Planned, world: World, *, exact: bool) -> Plan:
@@ -306,7 +381,7 @@ class Index:
             open_store = partial(self._open, stack, readonly=True)
             books = stack.enter_context(opened(self._assembly, open_store, stat_cache=stat_cache))
             world = observe(self._assembly, books, look, workers=workers).world
-            yield books, world, make_plan(world, self._terms())
+            yield books, world, make_plan(world, self._terms(self._assembly))
 
     @contextmanager
     def reader(self, generation: int | None = None) -> Iterator[Reader]:

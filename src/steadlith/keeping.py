@@ -1,4 +1,4 @@
-"""Keeping: a document that cannot be read now, as it is recorded, under today's recipe."""
+"""Keeping: a document as it is recorded, without its source: under today's recipe where that cannot be read now."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Recorded
-    from steadlith_core.records import Recipe
-    from steadlith_core.rows import RecordedChunk, RecordedDocument
+    from steadlith_core.records import DocumentId, Recipe
+    from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
 
 
 def as_recorded(assembly: Assembly, reader: Recorded, document: RecordedDocument) -> WantedDocument:
@@ -30,17 +30,22 @@ def as_recorded(assembly: Assembly, reader: Recorded, document: RecordedDocument
         # No bytes are cut like this today: whatever can be read here later is cut anew, the same bytes too.
         digest = hash_fields("unread", digest)
     try:
-        with adapter("reading the index"):
-            rows = reader.chunks(document.id)
-            entries = reader.entries([row.entry_hash for row in rows])
-            texts = reader.texts([row.text_hash for row in rows])
-        chunks = [(row, entries[row.entry_hash], _checked(row, texts[row.text_hash])) for row in rows]
+        chunks = read(reader, document.id)
     except (StoreCorrupt, KeyError) as error:
         raise SourceError(
             f"{document.id}: it cannot be read now and what the index has of it is damaged, so it cannot be kept under "
             "the changed configuration: make it readable, or go back to the former configuration"
         ) from error
     return rewant(assembly.cutter, document.id, document.metadata, digest, chunks)
+
+
+def read(reader: Recorded, id: DocumentId) -> list[tuple[RecordedChunk, EntryRow, str]]:  # noqa: A002
+    """The chunks of a document, each with its entry and its text. `StoreCorrupt` or `KeyError` for damaged ones."""
+    with adapter("reading the index"):
+        rows = reader.chunks(id)
+        entries = reader.entries([row.entry_hash for row in rows])
+        texts = reader.texts([row.text_hash for row in rows])
+    return [(row, entries[row.entry_hash], _checked(row, texts[row.text_hash])) for row in rows]
 
 
 def _checked(row: RecordedChunk, text: str) -> str:

@@ -188,5 +188,15 @@ class CacheFileError(SteadlithError):
     """
 
 
+class RollbackRefused(SteadlithError):
+    """A generation cannot be gone back to; the message names what is missing. Nothing was written."""
+
+
+class RollbackUnfinished(SteadlithError):
+    """A rollback is committed and its configuration is not in place. `steadlith rollback --resume` ends it."""
+
+    exit_code = 6
+
+
 class GenerationGone(SteadlithError):
     """The asked-for generation is not kept (never existed, or was compacted away)."""

@@ -274,7 +274,7 @@ def _plan_and_ask(
     if problem is not None:
         raise problem if json_output else GuardRefused(sentences.refused(planned.tripped, allow))
     if not planned.is_empty:
-        _approve(yes=yes, json_output=json_output)
+        approve(yes=yes, json_output=json_output)
     return planned
 
 
@@ -297,7 +297,8 @@ def _remember(do: Callable[[], Result], index: Index) -> Result:
         return Result(index.head(), already=False, embedded=0, cached=0, unchanged=True)
 
 
-def _approve(*, yes: bool, json_output: bool) -> None:
+def approve(*, yes: bool, json_output: bool) -> None:
+    """Ask for a yes, unless it was given. `ApprovalMissing` without one."""
     from steadlith_core.errors import ApprovalMissing
 
     if yes:

@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, str] = {
     "apply": "changes:apply",
     "status": "reading:status",
     "history": "past:history",
+    "rollback": "rollback:rollback",
     "tag": "past:tag",
     "restore": "past:restore",
     "search": "reading:search",

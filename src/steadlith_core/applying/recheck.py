@@ -2,7 +2,8 @@
 
 1. The base must be the head, or the plan must be the one that made the head (then there is nothing to do).
 2. The steps must be the ones that follow from the sources and the index as they are now (invariant 13), and so must
-   where it looked (scope, held documents, level), which documents it writes anew, and whether it builds the index anew.
+   where it looked (a generation, scope, held documents, level), which documents it writes anew, and whether it builds
+   the index anew.
 3. Cache outcome and cost may only have become better; a miss that the plan called free is refused.
 4. Cost, other drift, findings, guards and what the store says of itself are there to be read: they decide nothing.
 """
@@ -71,6 +72,8 @@ def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
 
 def _looked_problem(claimed: Plan, now: Plan) -> str | None:
     """What is wrong with where the plan says that it looked, and what it says it mends."""
+    if claimed.rollback_to != now.rollback_to:
+        return f"the plan goes back to {claimed.rollback_to}, this apply to {now.rollback_to}; plan again"
     if claimed.scope != now.scope:
         return f"the plan's scope is {_listed(claimed.scope)}, this apply's is {_listed(now.scope)}; plan again"
     if claimed.held != now.held:

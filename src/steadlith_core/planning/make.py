@@ -101,12 +101,14 @@ def make_plan(world: World, terms: Terms) -> Planned:
         repair_only=world.repair_only,
         scope=world.scope,
         held=world.held,
+        rollback_to=world.rollback_to,
         preview=world.preview,
         store=world.store,
         tripped=(),
         findings=tuple(sorted(world.findings)),
     )
-    tripped = judge(plan, losses(world, matching), terms.limits)
+    # What a rollback leads to was there, and somebody named it: nothing of it is lost by accident.
+    tripped = () if world.rollback_to is not None else judge(plan, losses(world, matching), terms.limits)
     carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)
     return Planned(replace(plan, tripped=tripped), carry_out)
 

@@ -103,8 +103,9 @@ class Plan:
     where no document changes with it. `level` says how closely the index was looked at for `drift`, `mended` which
     documents are written anew because of it, `repair_only` that nothing else was looked for. `scope`, if it is not
     empty, is where documents may be removed. `held` are documents that stay as they are recorded, whatever became of
-    their sources, because somebody said so. A `preview` was made against an exported manifest and cannot be applied.
-    `store` is what the store says it can do.
+    their sources, because somebody said so. With `rollback_to` no source was looked at: what is wanted is the state of
+    that generation. A `preview` was made against an exported manifest and cannot be applied. `store` is what the store
+    says it can do.
     """
 
     tool: str
@@ -123,6 +124,7 @@ class Plan:
     repair_only: bool
     scope: tuple[str, ...]
     held: tuple[DocumentId, ...]
+    rollback_to: int | None
     preview: bool
     store: Mapping[str, str | int | tuple[str, ...]]
     tripped: tuple[Tripped, ...]
@@ -130,9 +132,9 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """True when applying would do nothing."""
+        """True when applying would do nothing. A rollback always makes a generation, if only of its configuration."""
         repairs = any(drift.repair in {Repair.REWRITE, Repair.REBUILD} for drift in self.drift)
-        return not self.changes and not self.recipe_changed and not repairs
+        return not self.changes and not self.recipe_changed and not repairs and self.rollback_to is None
 
     @property
     def counts(self) -> Mapping[str, int]:

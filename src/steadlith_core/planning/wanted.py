@@ -62,7 +62,8 @@ class Cutter:
 class WantedChunk:
     """One occurrence as it is to be. `model_input` is the exact text that a model would be given, `tokens` its size.
 
-    One that is not embedded has no vector key, and its model input is empty.
+    One that is not embedded has no vector key, and its model input is empty. `occurrence` is the number that it must
+    have; none where it is free.
     """
 
     chunk_hash: Digest
@@ -73,6 +74,7 @@ class WantedChunk:
     span: Span
     tokens: int
     parent: int = -1
+    occurrence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +158,17 @@ def rewant(
     metadata: Mapping[str, str],
     source_digest: Digest,
     chunks: Sequence[tuple[RecordedChunk, EntryRow, str]],
+    *,
+    same_occurrences: bool = False,
 ) -> WantedDocument:
-    """The same cut as recorded, under this recipe: for documents whose source cannot be read just now."""
+    """The same cut as recorded, under this recipe: for documents whose source is not read.
+
+    With `same_occurrences` its chunks must be the occurrences that they were.
+    """
     name = identity.chunk_hasher(how.recipe)
     wanted = [_name_chunk(how, name, entry.title, _as_cut(row, entry, text)) for row, entry, text in chunks]
+    if same_occurrences:
+        wanted = [replace(chunk, occurrence=row.occurrence) for chunk, (row, *_) in zip(wanted, chunks, strict=True)]
     return WantedDocument(id, _root(wanted, metadata), metadata, source_digest, tuple(wanted))
 
 

@@ -34,7 +34,8 @@ class World:
     sources whose root is another one than it was. `mended` are wanted documents that are written anew whatever their
     steps, because of `drift`, which was looked for at `level`; with `mend` the write believes nothing that is
     kept, and with `repair_only` nothing is wanted but for that. `moves` are the configured moves (moves.py). `held`
-    are documents that stay as they are recorded because somebody said so.
+    are documents that stay as they are recorded because somebody said so. With `rollback_to` what is wanted is what
+    that generation held, and its chunks say which occurrences they were.
     """
 
     head: Head
@@ -63,3 +64,4 @@ class World:
     store: Mapping[str, str | int | tuple[str, ...]] = field(default_factory=dict)
     moves: tuple[tuple[str, str], ...] = ()
     held: tuple[DocumentId, ...] = ()
+    rollback_to: int | None = None

@@ -1,7 +1,8 @@
 """Writes: the rows that carry a plan out, from the same matching that its steps came from.
 
-1. An occurrence that continues keeps its number; a new one gets its number from the store.
-2. A document whose root did not change and whose entries did not either gets new spans only.
+1. An occurrence that continues keeps its number; a new one gets its number from the store. What a rollback brings
+   back has the number that it had, so a document may be written for its numbers alone.
+2. A document whose root, entries and numbers did not change gets new spans only.
 3. Only entries that are new to their occurrence, or to the space, need a vector, and of those only embedded ones.
 """
 
@@ -15,7 +16,7 @@ from steadlith_core.planning.steps import Reason, Update
 from steadlith_core.rows import DocumentVersion, Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.matching import Matching, Recorded
@@ -71,10 +72,11 @@ def writes(
     versions: list[DocumentVersion] = []
     respans: list[Respan] = []
     steps = {change.id: change.steps for change in changes if change.fate is not Fate.REMOVED}
-    for id_ in sorted(steps.keys() | world.mended):
+    renumbered = frozenset(_renumbered(before, world))
+    for id_ in sorted(steps.keys() | world.mended | renumbered):
         document = world.wanted[id_]
         mended = id_ in world.mended
-        if steps.get(id_) == (Update(None, Reason.SOURCE_BYTES),) and not mended:
+        if steps.get(id_) == (Update(None, Reason.SOURCE_BYTES),) and not mended and id_ not in renumbered:
             spans = tuple(chunk.span for chunk in document.chunks)
             respans.append(Respan(id_, document.source_digest, spans))
             continue
@@ -115,6 +117,16 @@ def _placements(
 ) -> tuple[Placement, ...]:
     placements = []
     for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
-        occurrence = before[found.origin][1][found.old_position].occurrence if found else None
+        continued = before[found.origin][1][found.old_position].occurrence if found else None
+        occurrence = continued if chunk.occurrence is None else chunk.occurrence
         placements.append(Placement(occurrence, chunk.entry.entry_hash, chunk.chunk_hash, chunk.span, chunk.parent))
     return tuple(placements)
+
+
+def _renumbered(before: Recorded, world: World) -> Iterator[DocumentId]:
+    """The recorded documents whose chunks must be other occurrences than they are."""
+    if world.rollback_to is None:
+        return
+    for id_ in before.keys() & world.wanted.keys():
+        if [row.occurrence for row in before[id_][1]] != [chunk.occurrence for chunk in world.wanted[id_].chunks]:
+            yield id_

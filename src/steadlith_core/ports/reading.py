@@ -109,6 +109,15 @@ class Reader(Recorded, Protocol):
         """
         ...
 
+    def changed_since(self, generation: int) -> Sequence[DocumentId]:
+        """The documents that are there at one of two generations and not, or otherwise, at the other: at this one and
+        at an older, kept one. In order of (source, path).
+
+        Whatever differs counts: root, metadata, chunks, occurrences, spans, source digest. Documents that changed in
+        between and changed back may be among them. Loads no document that did not change. Raises `GenerationGone`.
+        """
+        ...
+
     def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
         """Entries (the store's numbers, ascending) that an arm may find in these documents at this generation.
 

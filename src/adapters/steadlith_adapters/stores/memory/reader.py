@@ -25,11 +25,12 @@ MAX_LIMIT = 1000
 class MemoryReader:
     """One state; what is committed later is another one."""
 
-    __slots__ = ("_closed", "_head", "_state")
+    __slots__ = ("_closed", "_head", "_kept", "_state")
 
-    def __init__(self, state: State, head: Head) -> None:
+    def __init__(self, state: State, head: Head, kept: Mapping[int, State]) -> None:
         self._state = state
         self._head = head
+        self._kept = kept
         self._closed = False
 
     @property
@@ -97,6 +98,15 @@ class MemoryReader:
         wanted = set(vector_keys)
         rows = self._open().vectors.get(space, {}).values()
         return {row.vector_key: row.vector for row in rows if row.vector_key in wanted}
+
+    def changed_since(self, generation: int) -> Sequence[DocumentId]:
+        """See `Reader.changed_since`."""
+        now = self._open().documents
+        if generation not in self._kept or generation > self.generation:
+            message = f"generation {generation} is not kept, or later than {self.generation}"
+            raise GenerationGone(message)
+        then = self._kept[generation].documents
+        return sorted(id_ for id_ in now.keys() | then.keys() if now.get(id_) != then.get(id_))
 
     def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
         """See `Reader.within`."""

@@ -67,12 +67,13 @@ class MemoryStore:
         states = self._states()
         head = states[-1].head
         wanted = head.generation if generation is None else generation
-        for state in states:
-            kept = state.generation is not None or head.generation == 0
-            if kept and state.head.generation == wanted:
-                reader = MemoryReader(state, head)
-                self._readers.append(reader)
-                return reader
+        kept = {
+            state.head.generation: state for state in states if state.generation is not None or head.generation == 0
+        }
+        if wanted in kept:
+            reader = MemoryReader(kept[wanted], head, kept)
+            self._readers.append(reader)
+            return reader
         message = f"generation {wanted} is not kept; the index is at generation {head.generation}"
         raise GenerationGone(message)
 

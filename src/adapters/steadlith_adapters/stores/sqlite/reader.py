@@ -49,6 +49,13 @@ _OCCURRENCES = f"""
         WHERE {_VISIBLE.format("o")} AND o.entry = ?2
             AND (?4 IS NULL OR o.document IN (SELECT value FROM json_each(?4))))
     WHERE nth <= ?3 ORDER BY nth"""  # noqa: S608
+# Spans alone: they are closed and opened with every version, and besides.
+_CHANGED = """
+    SELECT d.source, d.path FROM document d
+    WHERE d.document IN (
+        SELECT s.document FROM span s
+        WHERE s.valid_from BETWEEN ?1 + 1 AND ?2 OR s.valid_to BETWEEN ?1 + 1 AND ?2)
+    ORDER BY d.source, d.path"""
 _NUMBERS = "SELECT document FROM document WHERE key IN ({})"
 _ENTRIES = """
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
@@ -68,15 +75,7 @@ class SqliteReader:
         # This first read takes the snapshot; everything later sees the same commit.
         self._head = generations.read_head(session)
         self._generation = self._head.generation if generation is None else generation
-        at_head = self._generation == self._head.generation
-        if not at_head and not (
-            0 <= self._generation < self._head.generation and generations.is_kept(session, self._generation)
-        ):
-            message = (
-                f"{session.path}: generation {generation} is not kept; the index is at generation "
-                f"{self._head.generation} (`steadlith history` lists what is kept)"
-            )
-            raise GenerationGone(message)
+        self._refuse_gone(session, self._generation)
         self._session: Session | None = session
         self._on_close = on_close
 
@@ -142,6 +141,12 @@ class SqliteReader:
         session = self._live()
         table = spaces.find(session, space)
         return vectors.fetch(session, table, vector_keys) if table else {}
+
+    def changed_since(self, generation: int) -> Sequence[DocumentId]:
+        """See `Reader.changed_since`."""
+        session = self._live()
+        self._refuse_gone(session, generation)
+        return [DocumentId(*row) for row in session.run(_CHANGED, generation, self._generation)]
 
     def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
         """See `Reader.within`."""
@@ -210,6 +215,15 @@ class SqliteReader:
             message = "this reader is closed; take another snapshot"
             raise UsageError(message)
         return self._session
+
+    def _refuse_gone(self, session: Session, generation: int) -> None:
+        head = self._head.generation
+        if generation != head and not (0 <= generation < head and generations.is_kept(session, generation)):
+            message = (
+                f"{session.path}: generation {generation} is not kept; the index is at generation {head} "
+                "(`steadlith history` lists what is kept)"
+            )
+            raise GenerationGone(message)
 
     def _at_head(self, what: str) -> Session:
         session = self._live()
