@@ -116,7 +116,8 @@ def test_a_crash_at_every_effect_leaves_old_or_new_and_is_finished(make_changed,
         if len(seen) < number:
             break
     assert number > 6
-    tried("a crash at every effect of a rollback", "an exception that nothing catches, before and after each effect", number)
+    how = "an exception that nothing catches, before and after each effect"
+    tried("a crash at every effect of an apply: a rollback", how, number)
 
 
 KILLED = """
@@ -170,7 +171,8 @@ def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, when, 
     assert number > 9  # journal and configuration: create, sync, replace, sync the folder; and the journal's removal
     assert generations == {2, 3}
     assert unfinished >= 2
-    tried("a kill at every step of a rollback's journal", "SIGKILL before and after each operation", number - 1)
+    fault = "a kill while a plan, lock, manifest, proof or configuration is written: by a rollback"
+    tried(fault, "SIGKILL before, within and after each operation", number - 1)
 
 
 def test_a_journal_without_its_commit_stands_in_nobodys_way(changed, monkeypatch):

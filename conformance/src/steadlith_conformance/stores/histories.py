@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from steadlith_conformance.samples import SPACE, Piece, doc, held, pieces, vector, write
+from steadlith_conformance.samples import (
+    SPACE,
+    Piece,
+    doc,
+    follow,
+    held,
+    pieces,
+    source_digest,
+    spans,
+    vector,
+    versions,
+    write,
+)
 from steadlith_core.errors import GenerationGone
 
 if TYPE_CHECKING:
@@ -83,3 +96,44 @@ class HistoryRules:
         reader = store.snapshot(head.generation)
         assert len(reader.dense(SPACE, vector("one"), 5)) == 1
         assert manifest(reader) == manifest(store.snapshot())
+
+    def test_what_changed_since_a_generation_is_named(self, make_store: MakeStore) -> None:
+        """A rollback reads what differs and nothing else. Look for rows that began or ended since: of versions, and of
+        spans, which change without them.
+        """
+        store = make_store()
+        one = Piece("one")
+        changes: list[dict[DocumentId, list[Piece] | None]] = [
+            {doc("a.md"): [one], doc("b.md"): pieces("two"), doc("c.md"): pieces("three"), doc("same.md"): pieces("4")},
+            {doc("a.md"): pieces("one", "more")},
+            {doc("c.md"): None, doc("d.md"): pieces("five")},
+            {doc("d.md"): None, doc("a.md"): [one]},
+        ]
+        for each in changes:
+            write(store, each)
+        shifted = Piece("two", shift=3)
+        respan = store.begin(store.head())
+        respan.respan(doc("b.md"), source_digest(doc("b.md"), [shifted]), spans([shifted]))
+        respan.commit(follow(respan, store.snapshot(), versions({doc("b.md"): [shifted]})))
+        touched = [set(each) for each in (*changes, {doc("b.md"): None})]
+
+        def there(number: int) -> dict[DocumentId, object]:
+            with closing(store.snapshot(number)) as reader:
+                return {each.id: (each, reader.chunks(each.id)) for each in reader.documents()}
+
+        for at in range(1, 6):
+            with closing(store.snapshot(at)) as reader:
+                for since in range(1, at + 1):
+                    then, now = there(since), there(at)
+                    differ = {each for each in then.keys() | now.keys() if then.get(each) != now.get(each)}
+                    named = list(reader.changed_since(since))
+                    assert named == sorted(named)
+                    assert differ <= set(named) <= set().union(*touched[since:at])
+                for wrong in (at + 1, 9, -1):
+                    with pytest.raises(GenerationGone):
+                        reader.changed_since(wrong)
+        store.compact(store.head(), 4)
+        with closing(store.snapshot()) as reader:
+            assert list(reader.changed_since(4)) == [doc("b.md")]
+            with pytest.raises(GenerationGone):
+                reader.changed_since(3)

@@ -146,6 +146,9 @@ class SqliteReader:
         """See `Reader.changed_since`."""
         session = self._live()
         self._refuse_gone(session, generation)
+        if generation > self._generation:
+            message = f"generation {generation} came after {self._generation}, which this reader shows"
+            raise GenerationGone(message)
         return [DocumentId(*row) for row in session.run(_CHANGED, generation, self._generation)]
 
     def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
