@@ -8,7 +8,20 @@ import click
 import pytest
 
 from steadlith import config
-from steadlith.cli import caching, changes, comparing, cutting, measuring, offline, reading, showing, start, upkeep
+from steadlith.cli import (
+    caching,
+    changes,
+    comparing,
+    cutting,
+    measuring,
+    offline,
+    past,
+    reading,
+    rollback,
+    showing,
+    start,
+    upkeep,
+)
 from steadlith.cli.main import CODES
 from steadlith_core import errors
 from steadlith_core.planning.plan import Repair
@@ -23,6 +36,7 @@ COMMANDS = {
     **{command.name: command for command in (reading.status, reading.search, reading.verify, cutting.chunk)},
     **{command.name: command for command in (offline.lock, offline.prove, offline.verify_proof, comparing.diff)},
     **{command.name: command for command in (upkeep.compact, upkeep.doctor, upkeep.backup)},
+    **{command.name: command for command in (past.history, past.tag, past.restore, rollback.rollback)},
     **{f"cache {command.name}": command for command in caching.cache.commands.values()},
     **{f"measure {command.name}": command for command in measuring.measure.commands.values()},
     **{f"manifest {command.name}": command for command in offline.manifest.commands.values()},

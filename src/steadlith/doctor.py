@@ -12,10 +12,17 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith import contradictions, drift, remembering
+from steadlith import contradictions, drift, pending, remembering
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
-from steadlith_core.errors import ConfigError, DocumentError, ForeignFile, SteadlithError, StoreCorrupt
+from steadlith_core.errors import (
+    ConfigError,
+    DocumentError,
+    ForeignFile,
+    RollbackUnfinished,
+    SteadlithError,
+    StoreCorrupt,
+)
 from steadlith_core.ports import Ailment, Trouble
 from steadlith_core.records import DriftKind, Level
 
@@ -80,6 +87,7 @@ def of_configuration(error: ConfigError) -> Diagnosis:
 def examine(assembly: Assembly, open_store: Callable[[], Store]) -> Diagnosis:
     """Look at everything. O(index + cache + sources). Whoever gave the store closes it."""
     found = [*_around(assembly), *_configuration(assembly), *_sources(assembly), *_fingerprints(assembly)]
+    found += _rollback(assembly, open_store)
     try:
         with closing(open_store().snapshot()) as reader:
             found += [*_index(assembly, reader), *_cache(assembly, reader)]
@@ -112,6 +120,16 @@ def _configuration(assembly: Assembly) -> Iterator[Trouble]:
         _ = assembly.cutter
     except SteadlithError as error:
         yield Trouble(Ailment.CONFIGURATION, "configuration", str(error))
+
+
+def _rollback(assembly: Assembly, open_store: Callable[[], Store]) -> Iterator[Trouble]:
+    """A rollback whose configuration is not in place. An index that cannot be read says so elsewhere."""
+    try:
+        pending.refuse(assembly.config, lambda: open_store().history())
+    except RollbackUnfinished as error:
+        yield Trouble(Ailment.CONFIGURATION, "configuration", str(error))
+    except SteadlithError:
+        return
 
 
 def _sources(assembly: Assembly) -> Iterator[Trouble]:

@@ -16,11 +16,10 @@ from steadlith import pending
 from steadlith.assembly import Assembly
 from steadlith.books import of_manifest, opened
 from steadlith.observe import USUAL, Look, observe
-from steadlith.version import VERSION
+from steadlith.terms import counted, terms
 from steadlith_core import events
-from steadlith_core.applying.audit import PROBE_TEXTS
 from steadlith_core.errors import ConfigError
-from steadlith_core.planning.make import Terms, make_plan
+from steadlith_core.planning.make import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
     from steadlith_core.digest import Digest
-    from steadlith_core.planning.cost import Price
     from steadlith_core.planning.make import Planned
     from steadlith_core.planning.plan import Plan
     from steadlith_core.planning.world import World
@@ -54,11 +52,6 @@ if TYPE_CHECKING:
 
 Records: TypeAlias = "Iterable[Record | Mapping[str, Any]] | Callable[[], Iterable[Record | Mapping[str, Any]]]"
 """What a program has in place of a source."""
-
-
-def tool() -> str:
-    """Who makes plans: name and version."""
-    return f"steadlith {VERSION}"
 
 
 class Index:
@@ -109,9 +102,10 @@ class Index:
         self._refuse_unfinished()
         if against is not None:
             world = observe(self._assembly, of_manifest(against), look, workers=workers).world
-            return self._counted(make_plan(world, self._terms(self._assembly)), world, exact=exact)
+            planned = make_plan(world, terms(self._assembly))
+            return counted(self._assembly, planned, world) if exact else planned.plan
         with self._planning(look, stat_cache=stat_cache, workers=workers) as (_, world, planned):
-            return self._counted(planned, world, exact=exact)
+            return counted(self._assembly, planned, world) if exact else planned.plan
 
     def kept(self, plan: Plan, *, against: Path | None = None) -> tuple[RecordedDocument, ...]:
         """The recorded documents that `plan`, just made, has no step for, in the order of their ids. O(documents)."""
@@ -166,8 +160,7 @@ class Index:
             # The lock itself never waits: the run does, so that it can be stopped.
             lock = self._assembly.lock(timeout=0.0, holder="steadlith apply")
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
-            terms = self._terms(assembly)
-            hands = Hands(assembly, open_store, lock, plan, terms, report, stat_cache, workers, goal)
+            hands = Hands(assembly, open_store, lock, plan, terms(assembly), report, stat_cache, workers, goal)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,
@@ -203,14 +196,14 @@ class Index:
         with ExitStack() as stack:
             store = self._open(stack, readonly=True)
             goal = rollback.goal(self._assembly, store, generation)
-            return rollback.preview(self._assembly, goal, rollback.plan(goal, store, self._terms(goal.assembly)))
+            return rollback.preview(self._assembly, goal, rollback.plan(goal, store, terms(goal.assembly)))
 
     def resume_rollback(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
         """Finish a rollback that was committed: put its configuration in place. None if there was nothing to finish.
 
         With `force` also over a configuration that was edited meanwhile. Raises `RollbackUnfinished`, `LockHeld`.
         """
-        with self._settling("rollback --resume", lock_timeout) as history:
+        with pending.alone(self._assembly, self._open, lock_timeout) as history:
             done = pending.settle(self.config, history, force=force)
         if done is not None:
             self._configure(Assembly(configuration.load(self.config.file), self._assembly.given))
@@ -222,7 +215,7 @@ class Index:
         With `force` the configuration stays as it is though a rollback was committed, and the next plan shows what that
         changes. Raises `RollbackUnfinished`, `LockHeld`.
         """
-        with self._settling("rollback --abort", lock_timeout) as history:
+        with pending.alone(self._assembly, self._open, lock_timeout) as history:
             return pending.abandon(self.config, history, force=force)
 
     def search(
@@ -237,7 +230,11 @@ class Index:
         from steadlith.search import search
 
         with self.reader() as reader:
-            return search(self._assembly, reader, query, limit=limit, parents=parents, places=places, exact=exact)
+            try:
+                return search(self._assembly, reader, query, limit=limit, parents=parents, places=places, exact=exact)
+            except ConfigError:
+                self._refuse_unfinished()  # the index may be that of a configuration which is not in place yet
+                raise
 
     def verify(self, *, root: Digest | None = None, state_root: Digest | None = None) -> Verification:
         """Recompute every root from what is stored, and compare with the head and with pinned roots."""
@@ -323,10 +320,6 @@ class Index:
 
         return Caching(self._assembly)
 
-    @property
-    def _price(self) -> Price | None:
-        return self.config.price_of(self._assembly.embedder_identity.model_id)
-
     def _goal(self, plan: Plan) -> Goal | None:
         """Where a rollback's plan leads; none for any other one."""
         from steadlith_core.planning.planfile import plan_digest
@@ -347,41 +340,12 @@ class Index:
         pending.refuse(self.config, self.history, but=but)
 
     @contextmanager
-    def _settling(self, what: str, lock_timeout: float) -> Iterator[tuple[Generation, ...]]:
-        """Hold the writer's lock, and what is kept."""
-        with ExitStack() as stack:
-            lock = self._assembly.lock(timeout=lock_timeout, holder=f"steadlith {what}")
-            lock.acquire()
-            stack.callback(lock.release)
-            yield self._open(stack, readonly=True).history()
-
-    def _terms(self, assembly: Assembly) -> Terms:
-        config = assembly.config
-        embedding = config.embedding
-        return Terms(
-            tool=tool(),
-            batch_size=embedding.batch_size,
-            probe_texts=len(PROBE_TEXTS),
-            local=assembly.embedder_identity.local,
-            price=config.price_of(assembly.embedder_identity.model_id),
-            counted_by=assembly.cutter.counted_by,
-            limits=config.limits,
-        )
-
-    def _counted(self, planned: Planned, world: World, *, exact: bool) -> Plan:
-        if not exact:
-            return planned.plan
-        from steadlith import exact as counting
-
-        return counting.counted(planned, world.available, counting.tokenizer(self.config), self._price)
-
-    @contextmanager
     def _planning(self, look: Look, *, stat_cache: bool, workers: int) -> Iterator[tuple[Books, World, Planned]]:
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=True)
             books = stack.enter_context(opened(self._assembly, open_store, stat_cache=stat_cache))
             world = observe(self._assembly, books, look, workers=workers).world
-            yield books, world, make_plan(world, self._terms(self._assembly))
+            yield books, world, make_plan(world, terms(self._assembly))
 
     @contextmanager
     def reader(self, generation: int | None = None) -> Iterator[Reader]:

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import os
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,12 @@ from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.errors import RollbackUnfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from steadlith.assembly import Assembly
     from steadlith.config import Config
+    from steadlith.generations import Open
     from steadlith_core.records import Generation
 
 FORMAT_VERSION = "1.0"
@@ -126,6 +129,16 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
     return Stage.COMMITTED if now == journal.over and not gone else Stage.EDITED
 
 
+@contextmanager
+def alone(assembly: Assembly, open_store: Open, lock_timeout: float) -> Iterator[Sequence[Generation]]:
+    """Hold the writer's lock, and say what is kept. Raises `LockHeld`."""
+    with ExitStack() as stack:
+        lock = assembly.lock(timeout=lock_timeout, holder="steadlith rollback")
+        lock.acquire()
+        stack.callback(lock.release)
+        yield open_store(stack, readonly=True).history()
+
+
 def settle(config: Config, history: Sequence[Generation], *, force: bool = False) -> Journal | None:
     """Put the configuration of a committed rollback in place, and remove its journal; a void one is just removed.
 
@@ -154,7 +167,7 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
         found = stage(config, journal, history)
         if found in {Stage.COMMITTED, Stage.EDITED}:
             raise unfinished(config, journal, found)
-    there = place(config).exists()
+    there = os.path.exists(place(config))  # noqa: PTH110 -- likewise
     drop(config)
     return there
 
@@ -165,7 +178,7 @@ def refuse(
     """Raise `RollbackUnfinished` if a rollback is committed and its configuration is not in place, unless its plan has
     the digest `but`. Costs one look at the folder where nothing is on its way.
     """
-    if not place(config).exists():
+    if not os.path.exists(place(config)):  # noqa: PTH110 -- False, not an error, where nothing may be looked at
         return
     journal = read(config)
     if journal is None or (but is not None and journal.plan_digest == but()):

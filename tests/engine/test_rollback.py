@@ -1,4 +1,4 @@
-"""Back to any kept generation: the same documents, chunks, occurrences and roots, its configuration, and nothing paid."""
+"""Back to any kept generation: its documents, chunks, occurrences, roots and configuration, and nothing paid."""
 
 import subprocess
 import sys
@@ -340,7 +340,7 @@ def test_a_generation_that_is_compacted_away_is_refused_with_what_is_kept(settle
         settled.write("one.md", article(f"one {number}"))
         settled.apply()
     settled.open().compact(keep=2)
-    with pytest.raises(GenerationGone, match="generation 1 is not kept.*kept are 3 to 4.*steadlith tag"):
+    with pytest.raises(GenerationGone, match=r"generation 1 is not kept.*kept are 3 to 4.*steadlith tag"):
         settled.open().plan_rollback(1)
     with pytest.raises(GenerationGone, match="generation 9 is not kept"):
         settled.open().plan_rollback(9)
@@ -381,7 +381,7 @@ def test_a_configuration_that_leads_elsewhere_today_is_refused_by_the_name_of_wh
     edit(settled, article)
     settled.apply()
     monkeypatch.setattr(hash_embedder, "MODEL_ID", "hash/1", raising=True)
-    with pytest.raises(RollbackRefused, match="leads to another spaces today: hash/1.*the generation has hash/0"):
+    with pytest.raises(RollbackRefused, match=r"leads to another spaces today: hash/1.*the generation has hash/0"):
         settled.open().plan_rollback(1)
 
 
@@ -389,10 +389,10 @@ def test_an_adapter_that_is_gone_is_named(settled, article):
     edit(settled, article)
     settled.apply()
     forge_configuration(settled, 1, '[sources.docs]\npath = "docs"\n[embedding]\nembedder = "gone"\n')
-    with pytest.raises(RollbackRefused, match="configuration of generation 1 cannot be used here.*'gone'"):
+    with pytest.raises(RollbackRefused, match=r"configuration of generation 1 cannot be used here.*'gone'"):
         settled.open().plan_rollback(1)
     forge_configuration(settled, 1, "nonsense = 1")
-    with pytest.raises(RollbackRefused, match="configuration of generation 1 cannot be used here.*nonsense"):
+    with pytest.raises(RollbackRefused, match=r"configuration of generation 1 cannot be used here.*nonsense"):
         settled.open().plan_rollback(1)
 
 
@@ -693,7 +693,7 @@ def test_without_rights_to_write_the_journal_nothing_is_committed(settled, artic
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pending, "write", fail)
-    with pytest.raises(AdapterError, match="rollback.json cannot be written.*nothing was committed"):
+    with pytest.raises(AdapterError, match=r"rollback\.json cannot be written.*nothing was committed"):
         settled.apply(settled.open().plan_rollback(1).plan)
     assert settled.open().head().generation == 2
     assert steadlith.open(settled.root).config.text.startswith("# chunker")

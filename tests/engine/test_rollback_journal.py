@@ -13,6 +13,8 @@ from steadlith import files, hands, pending
 from steadlith_core.errors import LockHeld, OutcomeUnknown, RollbackUnfinished
 from steadlith_core.planning.planfile import plan_digest
 
+WHILE_WRITTEN = "a kill while a plan, lock, manifest, proof or configuration is written: by a rollback"
+
 
 class Crash(BaseException):
     """What nothing catches."""
@@ -75,7 +77,9 @@ def judge(site, plan):
         assert site.apply(plan).embedded == 0
     elif journal(site).exists() and "breadcrumb" in text(site):
         for use in (site.plan, site.apply, lambda: site.open().plan_rollback(2), lambda: site.open().explain("one.md")):
-            with pytest.raises(RollbackUnfinished, match="generation 1 is committed as generation 3.*--resume") as told:
+            with pytest.raises(
+                RollbackUnfinished, match=r"generation 1 is committed as generation 3.*--resume"
+            ) as told:
                 use()
             assert told.value.exit_code == 6
         done = site.open().resume_rollback()
@@ -157,7 +161,10 @@ def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, when, 
         site = make_changed(f"site{number}")
         plan = site.open().plan_rollback(1).plan
         run = subprocess.run(
-            [sys.executable, "-c", KILLED, str(site.root), str(number), when], capture_output=True, text=True, check=False
+            [sys.executable, "-c", KILLED, str(site.root), str(number), when],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if run.returncode == 0:
             break
@@ -171,8 +178,7 @@ def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, when, 
     assert number > 9  # journal and configuration: create, sync, replace, sync the folder; and the journal's removal
     assert generations == {2, 3}
     assert unfinished >= 2
-    fault = "a kill while a plan, lock, manifest, proof or configuration is written: by a rollback"
-    tried(fault, "SIGKILL before, within and after each operation", number - 1)
+    tried(WHILE_WRITTEN, "SIGKILL before, within and after each operation", number - 1)
 
 
 def test_a_journal_without_its_commit_stands_in_nobodys_way(changed, monkeypatch):
@@ -260,7 +266,7 @@ def test_an_edited_configuration_is_not_overwritten_without_a_word(make_changed,
         edited = text(site) + "# mine\n"
         (site.root / "steadlith.toml").write_text(edited, "utf-8")
         for use in (site.plan, site.open().resume_rollback, site.open().abort_rollback):
-            with pytest.raises(RollbackUnfinished, match="was edited before.*--resume --force.*--abort --force"):
+            with pytest.raises(RollbackUnfinished, match=r"was edited before.*--resume --force.*--abort --force"):
                 use()
         assert text(site) == edited
         getattr(site.open(), end)(force=True)
@@ -291,7 +297,7 @@ def test_a_configuration_that_cannot_be_written_is_said_and_finished_later(chang
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "write", refuse)
-        with pytest.raises(RollbackUnfinished, match="generation 3.*Read-only file system.*--resume"):
+        with pytest.raises(RollbackUnfinished, match=r"generation 3.*Read-only file system.*--resume"):
             changed.apply(plan)
     judge(changed, plan)
 
@@ -313,7 +319,7 @@ def test_a_damaged_journal_is_said_and_can_be_dropped(changed, monkeypatch):
     for content in forged:
         journal(changed).write_text(content, "utf-8")
         for use in (changed.plan, changed.open().resume_rollback, changed.open().abort_rollback):
-            with pytest.raises(RollbackUnfinished, match="cannot be read.*--abort --force"):
+            with pytest.raises(RollbackUnfinished, match=r"cannot be read.*--abort --force"):
                 use()
     assert changed.open().abort_rollback(force=True)
     assert changed.plan().recipe_changed

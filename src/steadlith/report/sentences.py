@@ -173,7 +173,7 @@ def surroundings(planned: Plan, name: Name = clean) -> Iterator[str]:
     if planned.repair_only and not planned.is_empty:
         yield f"Repairs only. {SOURCES_UNSEEN}"
     if planned.rollback_to is not None:
-        yield f"Back to generation {planned.rollback_to}: no source was looked at, and nothing is embedded."
+        yield f"A rollback to generation {planned.rollback_to}: no source was looked at, and nothing is embedded."
     if planned.scope:
         yield f"Scope: documents are removed only in {', '.join(map(name, planned.scope))}."
     if planned.held:

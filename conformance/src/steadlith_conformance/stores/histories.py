@@ -115,7 +115,8 @@ class HistoryRules:
         respan = store.begin(store.head())
         respan.respan(doc("b.md"), source_digest(doc("b.md"), [shifted]), spans([shifted]))
         respan.commit(follow(respan, store.snapshot(), versions({doc("b.md"): [shifted]})))
-        touched = [set(each) for each in (*changes, {doc("b.md"): None})]
+        touched: list[frozenset[DocumentId]] = [*map(frozenset, changes), frozenset([doc("b.md")])]
+        nothing: frozenset[DocumentId] = frozenset()
 
         def there(number: int) -> dict[DocumentId, object]:
             with closing(store.snapshot(number)) as reader:
@@ -128,7 +129,7 @@ class HistoryRules:
                     differ = {each for each in then.keys() | now.keys() if then.get(each) != now.get(each)}
                     named = list(reader.changed_since(since))
                     assert named == sorted(named)
-                    assert differ <= set(named) <= set().union(*touched[since:at])
+                    assert differ <= set(named) <= nothing.union(*touched[since:at])
                 for wrong in (at + 1, 9, -1):
                     with pytest.raises(GenerationGone):
                         reader.changed_since(wrong)
