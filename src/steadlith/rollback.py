@@ -212,8 +212,10 @@ def _as_it_was(found: Goal, then: Reader, document: RecordedDocument) -> WantedD
         named = [(chunk.chunk_hash, chunk.entry.entry_hash) for chunk in wanted.chunks]
         if wanted.root == document.root and named == [(row.chunk_hash, row.entry_hash) for row, *_ in chunks]:
             return wanted
-    except (StoreCorrupt, KeyError) as error:
-        fault = str(error)
+    except StoreCorrupt as error:
+        fault = error.fault
+    except KeyError:
+        fault = "texts or entries of it are gone"
     raise RollbackRefused(
         f"{document.id} is not as generation {found.generation.number} committed it: {fault}; `steadlith verify` and "
         "`steadlith doctor` say what is damaged"

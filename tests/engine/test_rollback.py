@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import steadlith
 from steadlith_adapters.embedders import hash as hash_embedder
+from steadlith_core import canon
 from steadlith_core.errors import (
     AdapterError,
     GenerationGone,
@@ -209,6 +210,16 @@ def test_no_occurrence_is_ever_two_documents_however_often_it_goes_back_and_fort
     settled.apply()
     for number in (2, 4, 3, 1, 5, 2, 5):
         go_back(settled, number)
+
+
+def test_other_bytes_alone_and_other_occurrences_at_once(settled, article, go_back):
+    """Gone and come back with other line ends: the text is the same, the chunks are other occurrences."""
+    (settled.docs / "one.md").unlink()
+    settled.apply()
+    settled.write("one.md", article("one").replace("\n", "\r\n"))
+    settled.apply()
+    go_back(settled, 1)
+    go_back(settled, 3)
 
 
 def test_to_the_first_generation_from_far_away(settled, article, go_back):
@@ -427,12 +438,18 @@ def forge_configuration(site, number, text):
     session.close()
 
 
+LIE = canon.encode({"title": "a lie", "format": "markdown"}).hex()
+
+
 @pytest.mark.parametrize(
     ("sql", "named"),
     [
         ("UPDATE text SET body = body || 'x' WHERE body LIKE '%one 1 sentence%'", "docs:one.md.*does not match"),
-        ("UPDATE document_version SET metadata = x'00' WHERE valid_to = 2", "docs:one.md"),
-        ("DELETE FROM span WHERE valid_to = 2", "state"),
+        (f"UPDATE document_version SET metadata = x'{LIE}' WHERE valid_to = 2", "docs:one.md.*lead to its root"),
+        ("UPDATE document_version SET metadata = x'00' WHERE valid_to = 2", "metadata of docs:one.md cannot be read"),
+        ("UPDATE document_version SET root = zeroblob(32) WHERE valid_to = 2", "docs:one.md.*lead to its root"),
+        ("UPDATE entry SET title = 'lie' WHERE live = 0", "docs:one.md.*lead to its root"),
+        ("DELETE FROM span WHERE valid_to = 2", "generation 1 does not lead to its state"),
     ],
 )
 def test_damage_to_that_generation_is_named_and_nothing_is_applied(settled, article, sql, named):
