@@ -255,7 +255,8 @@ def test_what_is_as_it_was_is_nothing_to_do(settled, article):
 # ----------------------------------------------------------------------------- across configurations
 
 RECIPES = {
-    "chunker": {"source": ""},
+    "chunker": {},
+    "policy": {},
     "dimensions": {},
     "quantization": {"embedding": 'quantization = "int8"'},
     "template": {"embedding": 'template = "breadcrumb"'},
@@ -269,6 +270,10 @@ def reconfigure(site, name):
     site.configure(**RECIPES[name])
     file = site.root / "steadlith.toml"
     text = file.read_text("utf-8")
+    if name == "policy":  # with parents, which are not embedded
+        usual = 'policy = "structural"\nmin_tokens = 16\nmax_tokens = 48'
+        assert usual in text
+        text = text.replace(usual, 'policy = "late"\nchild_max_words = 6')
     if name == "chunker":
         text = text.replace("max_tokens = 48", "max_tokens = 72")
     if name == "dimensions":
@@ -276,7 +281,7 @@ def reconfigure(site, name):
     file.write_text(f"# {name}\n{text}", "utf-8")
 
 
-@pytest.mark.parametrize("kept", ["cache and index", "index", "cache"])
+@pytest.mark.parametrize("kept", ["index", "cache"])
 @pytest.mark.parametrize("name", RECIPES)
 def test_field_case_10_across_a_changed_configuration_the_old_vectors_answer_again(
     settled, article, name, kept, go_back
@@ -603,7 +608,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(STEPS, min_size=4, max_size=14))
 def test_any_series_of_edits_and_rollbacks_is_what_a_dictionary_says(site_at, tmp_path_factory, steps):
     life(site_at(tmp_path_factory.mktemp("life") / "site"), steps)
@@ -665,8 +670,8 @@ def life(site, steps):
 
 
 def test_it_reads_and_writes_what_differs_and_nothing_else(site, article, monkeypatch):
-    """Rows, not milliseconds: of 300 documents three changed in 20 generations."""
-    for number in range(300):
+    """Rows, not milliseconds: of 100 documents three changed in 20 generations."""
+    for number in range(100):
         site.write(f"{number:03}.md", article(f"number {number}", sections=1))
     site.apply()
     for number in range(20):

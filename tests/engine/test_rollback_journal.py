@@ -153,7 +153,7 @@ index.apply(plan)
 """
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
 def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, when, tried):
     number, generations, unfinished = 0, set(), 0
     while True:
