@@ -117,11 +117,16 @@ def _unreadable(file: Path, why: str) -> RollbackUnfinished:
 
 
 def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> Stage:
-    """How far it came, by what is kept and by what the configuration file holds now."""
+    """How far it came, by what is kept and by what the configuration file holds now.
+
+    `RollbackUnfinished` if it would put another configuration in place than its generation recorded.
+    """
     made = next((each for each in history if each.number == journal.number), None)
     gone = bool(history) and journal.number < history[0].number
     if not gone and (made is None or made.plan_digest != journal.plan_digest):
         return Stage.VOID
+    if made is not None and made.configuration != journal.configuration:
+        raise _unreadable(place(config), f"it does not hold the configuration that generation {made.number} recorded")
     now = named(current(config))
     if now == named(journal.configuration):
         return Stage.IN_PLACE

@@ -16,6 +16,9 @@ from steadlith_core.planning.planfile import plan_digest
 WHILE_WRITTEN = "a kill while a plan, lock, manifest, proof or configuration is written: by a rollback"
 
 
+FORGED = '[sources.docs]\npath = "/"\n'
+
+
 class Crash(BaseException):
     """What nothing catches."""
 
@@ -315,6 +318,7 @@ def test_a_damaged_journal_is_said_and_can_be_dropped(changed, monkeypatch):
         whole.replace('"target": 1', '"target": "x"'),
         json.dumps({**body, "configuration": "# somebody else's"}),
         json.dumps({**body, "plan_digest": "b3:00"}),
+        json.dumps({**body, "configuration": FORGED, "configuration_digest": str(pending.named(FORGED))}),
     ]
     for content in forged:
         journal(changed).write_text(content, "utf-8")
