@@ -11,12 +11,18 @@ from steadlith_core.planning.wanted import rewant
 from steadlith_core.state.identity import text_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
     from steadlith.assembly import Assembly
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Recorded
     from steadlith_core.records import DocumentId, Recipe
     from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
+
+    Kept: TypeAlias = "tuple[RecordedChunk, EntryRow, str]"
+    """A chunk as it is recorded, with its entry and its text."""
 
 
 def as_recorded(assembly: Assembly, reader: Recorded, document: RecordedDocument) -> WantedDocument:
@@ -39,12 +45,19 @@ def as_recorded(assembly: Assembly, reader: Recorded, document: RecordedDocument
     return rewant(assembly.cutter, document.id, document.metadata, digest, chunks)
 
 
-def read(reader: Recorded, id: DocumentId) -> list[tuple[RecordedChunk, EntryRow, str]]:  # noqa: A002
-    """The chunks of a document, each with its entry and its text. `StoreCorrupt` or `KeyError` for damaged ones."""
+def read(reader: Recorded, id: DocumentId) -> list[Kept]:  # noqa: A002
+    """The chunks of a document. `StoreCorrupt` or `KeyError` for damaged ones."""
     with adapter("reading the index"):
         rows = reader.chunks(id)
         entries = reader.entries([row.entry_hash for row in rows])
         texts = reader.texts([row.text_hash for row in rows])
+    return together(rows, entries, texts)
+
+
+def together(
+    rows: Sequence[RecordedChunk], entries: Mapping[Digest, EntryRow], texts: Mapping[Digest, str]
+) -> list[Kept]:
+    """Chunks with what they are of. `StoreCorrupt` for a text that is another one, `KeyError` for one that is gone."""
     return [(row, entries[row.entry_hash], _checked(row, texts[row.text_hash])) for row in rows]
 
 

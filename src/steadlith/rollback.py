@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from steadlith import config as configuration
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Reader, Store
     from steadlith_core.records import DocumentId, Generation
-    from steadlith_core.rows import RecordedDocument
+    from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +135,20 @@ def preview(assembly: Assembly, found: Goal, planned: Planned) -> Rollback:
 def plan(found: Goal, store: Store, terms: Terms) -> Planned:
     """The plan that goes back. Raises `RollbackRefused`; `PlanStale` if the head moved while it was read."""
     made = found.generation
-    with closing(store.snapshot()) as head, closing(store.snapshot(made.number)) as then:
-        if head.head != then.head:
-            raise PlanStale("the index moved while it was read; try again")
-        for problem in drift.problems(head, Level.HEAD):
-            raise RollbackRefused(
-                f"the index is not as it was committed, so nothing in it is gone back from: {problem.message}; "
-                "`steadlith doctor --repair` mends it"
-            )
-        planned = make_plan(_world(found, store, head, then), terms)
+    try:
+        with closing(store.snapshot()) as head, closing(store.snapshot(made.number)) as then:
+            if head.head != then.head:
+                raise PlanStale("the index moved while it was read; try again")
+            for problem in drift.problems(head, Level.HEAD):
+                raise RollbackRefused(
+                    f"the index is not as it was committed, so nothing in it is gone back from: {problem.message}; "
+                    "`steadlith doctor --repair` mends it"
+                )
+            planned = make_plan(_world(found, store, head, then), terms)
+    except StoreCorrupt as error:
+        raise RollbackRefused(
+            f"what is kept of generation {made.number} is damaged: {error.fault}; `steadlith doctor` says how far"
+        ) from error
     _refuse_other_state(planned.plan, made)
     cost = planned.plan.cost
     if cost.embeddings:
@@ -160,13 +166,14 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
     with adapter("comparing two generations"):
         touched = head.changed_since(made.number)
         now, was = head.find(touched), then.find(touched)
-        chunks = {id_: head.chunks(id_) for id_ in now}
-    wanted: dict[DocumentId, WantedDocument] = {}
+        chunks, rows = {id_: head.chunks(id_) for id_ in now}, {id_: then.chunks(id_) for id_ in was}
     for id_, document in was.items():
-        if same_recipe and now.get(id_) == document and chunks[id_] == then.chunks(id_):
-            del chunks[id_]  # it changed and changed back
-            continue
-        wanted[id_] = _as_it_was(found, then, document)
+        if same_recipe and now.get(id_) == document and chunks[id_] == rows[id_]:
+            del chunks[id_], rows[id_]  # it changed and changed back
+    with adapter("reading the index"):
+        entries = head.entries(sorted({row.entry_hash for each in (chunks, rows) for row in chain(*each.values())}))
+        texts = head.texts(sorted({row.text_hash for row in chain(*rows.values())}))
+    wanted = {id_: _as_it_was(found, was[id_], rows[id_], entries, texts) for id_ in rows}
     vanished = frozenset(now.keys() - was.keys())
     changes: dict[Digest, TrieRow | None] = {document_key(id_): None for id_ in vanished}
     for each in wanted.values():
@@ -174,7 +181,6 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
         changes[key] = TrieRow(key, each.root, each.source_digest)
     with adapter("reading the index"):
         moved = move(head, changes)
-        entries = head.entries(sorted({row.entry_hash for rows in chunks.values() for row in rows}))
         available = _available(found.assembly, head, wanted)
     return World(
         head=head.head,
@@ -196,29 +202,34 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
     )
 
 
-def _as_it_was(found: Goal, then: Reader, document: RecordedDocument) -> WantedDocument:
+def _as_it_was(
+    found: Goal,
+    document: RecordedDocument,
+    rows: Sequence[RecordedChunk],
+    entries: Mapping[Digest, EntryRow],
+    texts: Mapping[Digest, str],
+) -> WantedDocument:
     """The document as that generation has it, checked against its root. `RollbackRefused` for a damaged one."""
     fault = "its chunks do not lead to its root"
     try:
-        chunks = keeping.read(then, document.id)
         wanted = rewant(
             found.assembly.cutter,
             document.id,
             document.metadata,
             document.source_digest,
-            chunks,
+            keeping.together(rows, entries, texts),
             same_occurrences=True,
         )
-        named = [(chunk.chunk_hash, chunk.entry.entry_hash) for chunk in wanted.chunks]
-        if wanted.root == document.root and named == [(row.chunk_hash, row.entry_hash) for row, *_ in chunks]:
+        names = [(chunk.chunk_hash, chunk.entry.entry_hash) for chunk in wanted.chunks]
+        if wanted.root == document.root and names == [(row.chunk_hash, row.entry_hash) for row in rows]:
             return wanted
     except StoreCorrupt as error:
         fault = error.fault
     except KeyError:
         fault = "texts or entries of it are gone"
     raise RollbackRefused(
-        f"{document.id} is not as generation {found.generation.number} committed it: {fault}; `steadlith verify` and "
-        "`steadlith doctor` say what is damaged"
+        f"{document.id} is not as generation {found.generation.number} committed it: {fault}; `steadlith doctor` says "
+        "what is damaged"
     )
 
 
