@@ -13,6 +13,7 @@ from steadlith_adapters.embedders import hash as hash_embedder
 from steadlith_core import canon
 from steadlith_core.errors import (
     AdapterError,
+    ConfigError,
     GenerationGone,
     LockHeld,
     PlanRejected,
@@ -250,6 +251,15 @@ def test_what_is_as_it_was_is_nothing_to_do(settled, article):
     settled.open().apply(found.plan)
     assert "max_steps" not in (settled.root / "steadlith.toml").read_text("utf-8")
     assert settled.open().head().generation == 2
+
+
+def test_a_configuration_that_cannot_be_used_is_gone_back_from(settled, article, go_back):
+    file = settled.root / "steadlith.toml"
+    file.write_text(file.read_text("utf-8").replace('"hash"', '"gone"').replace('"structural"', '"gone"'), "utf-8")
+    with pytest.raises(ConfigError, match="gone"):
+        settled.plan()
+    go_back(settled, 1)
+    assert settled.plan().is_empty
 
 
 # ----------------------------------------------------------------------------- across configurations
