@@ -7,8 +7,8 @@
 1. A mutant is tried in a copy of the core that stands before the real one in PYTHONPATH; no file of the checkout changes.
 2. What was tried is kept in `.mutants/`: a run that was stopped goes on where it was. A changed module is tried anew,
    and so is a survivor when tests have changed; what was noticed once stays noticed.
-3. The tests of the module come first, then those of its room, then those of the engine that plan and apply; the first
-   that fails ends it. Hypothesis draws the same examples each time, and does not shrink what fails.
+3. The tests of the module come first, then those of the whole room, then some of the engine's; the first that fails
+   ends it. Hypothesis draws the same few examples each time, and does not shrink what fails.
 4. A survivor that no test can tell from the original stands in `scripts/equivalent.toml`, with the reason.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,21 +42,18 @@ PAGE = ROOT / "docs" / "mutation.md"
 EQUIVALENT = ROOT / "scripts" / "equivalent.toml"
 ROOMS = ("planning", "applying")
 
-SHARE, LEAST = 5, 8
+SHARE, LEAST = 6, 8
 """One mutant in so many is tried of each module, and at least so many of them."""
 SECONDS = 120
 """A mutant that takes longer is one that runs for ever: it was noticed."""
 SALT = "1"
+EXAMPLES = 30
 
-LATER = (
-    "tests/engine/test_plan_settings.py",
-    "tests/cli/test_showing.py",
-    "tests/engine/test_holding.py",
-    "tests/engine/test_untrusted_plans.py",
-    "tests/engine/test_round_trip.py",
-    "tests/engine/test_parents.py",
-)
-"""What the engine's tests say of planning and applying, the quick ones first."""
+WHOLE = {
+    "planning": ("tests/core/planning/test_make.py", "tests/core/planning/test_plan_algebra.py"),
+    "applying": ("tests/core/applying",),
+}
+LATER = ("tests/engine/test_plan_settings.py", "tests/cli/test_showing.py", "tests/engine/test_untrusted_plans.py")
 
 KILLED, SURVIVED, ENDLESS = "killed", "survived", "endless"
 
@@ -66,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     del config
     phases = (Phase.explicit, Phase.generate)
-    settings.register_profile("mutants", derandomize=True, database=None, phases=phases, print_blob=False)
+    settings.register_profile("mutants", max_examples=EXAMPLES, derandomize=True, database=None, phases=phases)
     settings.load_profile("mutants")
 
 
@@ -76,12 +74,15 @@ def modules() -> list[Path]:
 
 
 def tests_of(module: Path) -> list[str]:
-    """What is run for a module, in this order."""
-    room = module.parent.name
-    own = ROOT / "tests" / "core" / room / f"test_{module.stem}.py"
-    first = [str(own.relative_to(ROOT))] if own.exists() else []
-    rest = sorted(str(path.relative_to(ROOT)) for each in (room, *ROOMS) for path in (ROOT / "tests/core" / each).glob("test_*.py"))
-    return list(dict.fromkeys([*first, *(path for path in rest if f"/{room}/" in path), *rest, *LATER]))
+    """What is run for a module, in this order: its own tests, those of its room that name it, those that plan or apply
+    as a whole, and what the engine and the command line say of it.
+    """
+    room = ROOT / "tests" / "core" / module.parent.name
+    named = re.compile(rf"{module.parent.name}(\.| import .*\b){module.stem}\b")
+    near = [path for path in sorted(room.glob("test_*.py")) if named.search(path.read_text("utf-8"))]
+    own = [path for path in (room / f"test_{module.stem}.py",) if path.exists()]
+    paths = [str(path.relative_to(ROOT)) for path in (*own, *near)]
+    return list(dict.fromkeys([*paths, *WHOLE[module.parent.name], *LATER]))
 
 
 def chosen(module: Path, *, every: bool) -> list[Mutant]:
@@ -118,7 +119,8 @@ def _name(module: Path) -> str:
 
 
 def _digest(paths: Iterable[Path]) -> str:
-    return blake2b(b"\0".join(path.read_bytes() for path in paths), digest_size=8).hexdigest()
+    files = (each for path in paths for each in (sorted(path.glob("*.py")) if path.is_dir() else [path]))
+    return blake2b(b"\0".join(each.read_bytes() for each in files), digest_size=8).hexdigest()
 
 
 def _known() -> dict[str, Mapping[str, str]]:
