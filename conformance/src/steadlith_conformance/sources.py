@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steadlith_core.errors import DocumentError
+from steadlith_core.errors import DocumentError, SourceError
 from steadlith_core.ports import nothing_known
 from steadlith_core.records import FindingKind, Format, KnownFolder, gather
 
@@ -95,6 +95,11 @@ class SourceSuite:
     @pytest.fixture
     def remove(self) -> Remove:
         raise NotImplementedError("override `remove`: a function that takes a document away behind the source's back")
+
+    @pytest.fixture
+    def lose_root(self) -> Callable[[], None] | None:
+        """Override it with a function that takes the whole root away, if a root can be lost (a disk, a file)."""
+        return None
 
     def test_an_empty_source_lists_nothing(self, make_source: MakeSource) -> None:
         listing = gather(make_source({}).list())
@@ -217,6 +222,21 @@ class SourceSuite:
             assert {path: source.read(path).body for path in held} == held
 
         holds()
+
+    def test_a_root_that_is_gone_is_an_error_and_no_empty_listing(
+        self, make_source: MakeSource, documents: Documents, lose_root: Callable[[], None] | None
+    ) -> None:
+        """A listing that ends well says that what it does not name is gone: every document would be deleted. Raise
+        `SourceError` where the root itself cannot be listed, whether or not anything was known of it.
+        """
+        if lose_root is None:
+            pytest.skip("does not apply: `lose_root` is not overridden, so the root cannot be lost")
+        source = make_source(documents)
+        known = _learned(source) or {}
+        lose_root()
+        for asked in (nothing_known, known.get):
+            with pytest.raises(SourceError):
+                list(source.list(asked))
 
     def test_reading_gives_the_exact_bytes_again_and_again(self, make_source: MakeSource, documents: Documents) -> None:
         source = make_source(documents)
