@@ -87,5 +87,5 @@ class Wrapped:
         return made if isinstance(made, Wrapped) else Wrapped(made, role, self.saboteur, self.kept, self)
 
 
-MADE = {"store.snapshot": "reader", "store.begin": "write", "store.backup": "store", "factory.build": "embedder"}
+MADE = {"store.snapshot": "reader", "store.begin": "write", "store.backup": "store", "embedders.build": "embedder", "policies.build": "chunker"}
 PROPERTIES = {"store": {"capabilities"}, "reader": {"head", "generation"}, "chunker": {"id", "params"}}

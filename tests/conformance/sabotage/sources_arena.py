@@ -249,3 +249,15 @@ def a_lost_root_is_empty(it, known=nothing_known):
         yield from it.inner.list(known)
     except SourceError:
         return
+
+
+@breaks("source.list", "test_documents_have_stamps")
+def no_stamps(it, known=nothing_known):
+    """No document has a stamp: everything is read at every plan."""
+    del known
+    return _entries(lambda _, entry: replace(entry, stamp=None))(it)
+
+
+@also(no_stamps, "source.stamp")
+def _(it, path):
+    return None

@@ -83,6 +83,7 @@ def begins_on_any_head(it, expected, *, mend=False):
 @breaks("write.commit", "test_of_two_open_writes_one_wins", "test_of_racing_writers_exactly_one_wins")
 def lost_update(it, generation):
     """Who commits last wins, over whoever committed meanwhile."""
+    time.sleep(0.02)  # so that all who race have begun
     write, history = it.inner, it.inner._history
     write._history = [write._base]
     try:
@@ -238,7 +239,7 @@ def partial_batch_reported_whole(it, space, rows):
 def generation_reused_after_abort(it, generation):
     """The commit after an abort takes the number of the one before it."""
     head = it.inner.commit(generation)
-    if it.kept["aborted"].pop("write", None):
+    if it.kept["aborted"].pop("write", None) and head.generation > 1:
         history = it.inner._history
         head = replace(head, generation=head.generation - 1)
         history[-2:] = [replace(history[-1], head=head, generation=replace(generation, number=head.generation))]
@@ -247,5 +248,6 @@ def generation_reused_after_abort(it, generation):
 
 @also(generation_reused_after_abort, "write.abort")
 def _(it):
-    it.kept["aborted"]["write"] = not it.inner._ended
+    if not it.inner._ended:
+        it.kept["aborted"]["write"] = True
     it.inner.abort()

@@ -186,7 +186,7 @@ def small_nodes_alone(it, nodes, dropped):
     it.inner.put_nodes({**nodes, **kept}, dropped)
 
 
-@breaks("reader.chunks", "test_any_history_reads_as_the_model_says")
+@breaks("reader.chunks", "test_any_history_reads_as_the_model_and_the_memory_store_say")
 def resurrected_tombstone(it, id_):
     """What was closed and put again under its old id shows the old place of its chunks."""
     found = it.inner.chunks(id_)
