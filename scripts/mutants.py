@@ -208,7 +208,7 @@ def _parts_untouched(node: ast.AST) -> Iterator[ast.AST]:
             yield from filter(None, (each.annotation for each in node.args.kwonlyargs))
         case ast.ClassDef():
             yield from node.decorator_list
-        case ast.AnnAssign(target, annotation):
+        case ast.AnnAssign(_, ast.Name("TypeAlias")):
+            yield node
+        case ast.AnnAssign(_, annotation):
             yield annotation
-            if isinstance(target, ast.Name) and target.id.endswith("Alias"):
-                yield node

@@ -390,3 +390,21 @@ def test_another_tree_over_the_same_texts_is_another_document(build):
     after = build.wanted("a", ["x", "y"], tree=[(-1, True), (0, True)], source="other")
     (change,) = build.plan([before], [after]).changes
     assert change.steps == (Update(1, Reason.PARENT),)
+
+
+def test_why_a_vanished_document_goes(build):
+    before = [build.wanted("a", ["one", "two"]), build.wanted("b", ["three"]), build.wanted("c", ["four"])]
+    world = build.world(before, [build.wanted("c", ["four", "one"])])
+
+    def reasons(world):
+        return {
+            change.id.path: {str(step.reason) for step in change.steps if isinstance(step, Delete)}
+            for change in make_plan(world, build.terms()).plan.changes
+        }
+
+    # That "one" stands in a document that was there already does not make it go on under that name.
+    assert reasons(world) == {"a": {"document_vanished"}, "b": {"document_vanished"}, "c": set()}
+    out = replace(world, left_out=frozenset({build.id("b")}))
+    assert reasons(out) == {"a": {"document_vanished"}, "b": {"out_of_scope"}, "c": set()}
+    renamed = build.world(before, [before[2], build.wanted("new", ["one", "two, changed"])])
+    assert reasons(renamed)["a"] == {"text_gone"}
