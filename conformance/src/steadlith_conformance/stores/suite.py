@@ -24,6 +24,7 @@ from steadlith_conformance.stores.mends import MendRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
+from steadlith_conformance.stores.tags import TagRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
 
@@ -46,6 +47,7 @@ class StoreSuite(
     TrieRules,
     MendRules,
     CompactionRules,
+    TagRules,
     MachineRules,
 ):
     """Subclass it in a test module and override `make_store`."""
