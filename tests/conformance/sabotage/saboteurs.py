@@ -51,17 +51,13 @@ class Table:
         return register
 
 
-STORES, CACHES, EMBEDDERS, SOURCES, CHUNKERS = (
-    Table(kind) for kind in ("stores", "caches", "embedders", "sources", "chunkers")
-)
-TABLES = {table.kind: table for table in (STORES, CACHES, EMBEDDERS, SOURCES, CHUNKERS)}
+KINDS = ("stores", "factories", "caches", "embedders", "sources", "chunkers", "tokenizers")
+TABLES = {kind: Table(kind) for kind in KINDS}
+STORES, FACTORIES, CACHES, EMBEDDERS, SOURCES, CHUNKERS, TOKENIZERS = TABLES.values()
 
 
 class Wrapped:
-    """An adapter's object, some methods of which are replaced. A fault is called with this and the call's arguments.
-
-    `makes` says which methods give an object that is wrapped in its turn; `properties` are attributes that are read.
-    """
+    """An adapter's object, some methods of which are replaced. A fault is called with this and the call's arguments."""
 
     def __init__(self, inner, role, saboteur, kept=None, parent=None):
         self.inner = inner
@@ -87,5 +83,20 @@ class Wrapped:
         return made if isinstance(made, Wrapped) else Wrapped(made, role, self.saboteur, self.kept, self)
 
 
-MADE = {"store.snapshot": "reader", "store.begin": "write", "store.backup": "store", "embedders.build": "embedder", "policies.build": "chunker"}
-PROPERTIES = {"store": {"capabilities"}, "reader": {"head", "generation"}, "chunker": {"id", "params"}}
+MADE = {
+    "store.snapshot": "reader",
+    "store.begin": "write",
+    "store.backup": "store",
+    "indexes.lock": "lock",
+    "embedders.build": "embedder",
+    "policies.build": "chunker",
+    "measures.build": "measure",
+}
+"""What a method makes that is wrapped in its turn."""
+PROPERTIES = {
+    "store": {"capabilities"},
+    "reader": {"head", "generation"},
+    "chunker": {"id", "params"},
+    "measure": {"id"},
+}
+"""What is read and not called."""

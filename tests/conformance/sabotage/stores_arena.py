@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sabotage.saboteurs import STORES as TABLE
 from sabotage.saboteurs import Wrapped
-from sabotage.stores import claiming, committing, compacting, mending, opening, reading, refusing, searching  # noqa: F401 -- they fill the table
+from sabotage.stores import claiming, committing, compacting, mending, naming, opening, reading, refusing, searching  # noqa: F401 -- they fill the table
 
 from steadlith_adapters.stores.memory import MemoryStore
 from steadlith_conformance.stores import StoreSuite

@@ -4,9 +4,9 @@ The saboteurs stand in tables (`*_arena.py`, `stores/`); `verdicts.py` puts them
 """
 
 import pytest
+from sabotage.saboteurs import KINDS
 from sabotage.verdicts import FIRST, HONEST, suite, table
 
-KINDS = ("stores", "caches", "embedders", "sources", "chunkers")
 EVERY = [pytest.param(kind, name, id=f"{kind}-{name}") for kind in KINDS for name in table(kind) if name != HONEST]
 
 UNBROKEN = {
@@ -28,7 +28,7 @@ OUR_OWN = ("AttributeError", "NameError", "ImportError", "RecursionError: maximu
 def test_the_honest_adapter_wrapped_like_the_others_keeps_every_rule(kind, verdicts):
     found = verdicts(kind)
     assert found["failures"].get(HONEST) is None
-    assert len(found["ran"][HONEST]) > 10
+    assert len(found["ran"][HONEST]) > 5
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
