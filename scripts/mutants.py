@@ -83,7 +83,7 @@ def sample(found: list[Mutant], size: int, salt: str) -> list[Mutant]:
     return [mutant for mutant in found if mutant in chosen]
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
+def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:  # noqa: C901, PLR0912 -- one case a kind
     """What may stand in a node's place: the kind of change, the node, and how it reads."""
     match node:
         case ast.Compare(left, [operator], [right]) if type(operator) in COMPARISONS:

@@ -4,7 +4,7 @@
     python scripts/mutate.py --all        every mutant
     python scripts/mutate.py --only NAME  the mutants whose module or name holds this
 
-1. A mutant is tried in a copy of the core that stands before the real one in PYTHONPATH; no file of the checkout changes.
+1. A mutant is tried in a copy of the core that is found before the real one; no file of the checkout changes.
 2. What was tried is kept in `.mutants/`: a run that was stopped goes on where it was. A changed module is tried anew,
    and so is a survivor when tests have changed; what was noticed once stays noticed.
 3. The tests of the module come first, then those of the whole room, then some of the engine's; the first that fails
@@ -23,7 +23,6 @@ import signal
 import sys
 import time
 import tomllib
-import traceback
 from collections import Counter
 from hashlib import blake2b
 from pathlib import Path
@@ -119,7 +118,11 @@ def _tested(tests: Sequence[str]) -> int | None:
     """The exit code of a run of these tests in a child that has imported pytest already; none if it took too long."""
     child = os.fork()
     if child == 0:
-        os._exit(_run_tests(tests))
+        code = 1  # also where pytest itself breaks
+        try:
+            code = _run_tests(tests)
+        finally:
+            os._exit(code)
     for _ in range(SECONDS * 20):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -140,13 +143,22 @@ def _run_tests(tests: Sequence[str]) -> int:
     file = os.open(OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
     os.dup2(file, 2)
-    options = ["-x", "-q", "-n", "0", "-p", "mutate", "-p", "no:cacheprovider", "--tb=no", "-m", "not slow and not faults"]
+    options = [
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "mutate",
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        "-m",
+        "not slow and not faults",
+    ]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what was imported before the fork
     try:
         return int(pytest.main([*options, *tests]))
-    except BaseException:
-        traceback.print_exc()
-        return 1
     finally:
         sys.stdout.flush()
 
@@ -167,7 +179,10 @@ def _known() -> dict[str, Mapping[str, str]]:
 
 
 def _equivalent() -> Mapping[str, str]:
-    return {f"{each['module']} {each['mutant']}": each["reason"] for each in tomllib.loads(EQUIVALENT.read_text("utf-8"))["equivalent"]}
+    return {
+        f"{each['module']} {each['mutant']}": each["reason"]
+        for each in tomllib.loads(EQUIVALENT.read_text("utf-8"))["equivalent"]
+    }
 
 
 def run(wanted: Sequence[tuple[Path, Mutant]]) -> Iterator[tuple[Path, Mutant, Mapping[str, str]]]:
@@ -194,12 +209,19 @@ def run(wanted: Sequence[tuple[Path, Mutant]]) -> Iterator[tuple[Path, Mutant, M
 
 def page(verdicts: Mapping[str, Counter[str]], made: Mapping[str, int], left: Sequence[str]) -> str:
     """The table of docs/mutation.md."""
-    lines = ["| module | mutants | tried | killed | endless | equivalent | survived |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| module | mutants | tried | killed | endless | equivalent | survived |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     kinds = (KILLED, ENDLESS, "equivalent", SURVIVED)
     for name, counts in verdicts.items():
-        lines.append(f"| `{name}` | {made[name]} | {counts.total()} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")
+        lines.append(
+            f"| `{name}` | {made[name]} | {counts.total()} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |"
+        )
     total = sum(verdicts.values(), Counter[str]())
-    lines.append(f"| **all** | {sum(made.values())} | {total.total()} | " + " | ".join(str(total[kind]) for kind in kinds) + " |")
+    lines.append(
+        f"| **all** | {sum(made.values())} | {total.total()} | " + " | ".join(str(total[kind]) for kind in kinds) + " |"
+    )
     return "\n".join([*lines, *(["", "Survivors:", "", *(f"- {each}" for each in left)] if left else [])])
 
 
@@ -207,7 +229,9 @@ def main() -> None:
     """Try them, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--all", action="store_true", help="every mutant, not a sample")
-    parser.add_argument("--only", default="", metavar="NAME", help="those whose module or name holds this; writes no page")
+    parser.add_argument(
+        "--only", default="", metavar="NAME", help="those whose module or name holds this; writes no page"
+    )
     options = parser.parse_args()
     WORK.mkdir(exist_ok=True)
     wanted = [

@@ -91,7 +91,9 @@ MISTAKES = (
 )
 
 
-@pytest.mark.parametrize(("module", "right", "wrong", "tests"), [each[1:] for each in MISTAKES], ids=[m[0] for m in MISTAKES])
+@pytest.mark.parametrize(
+    ("module", "right", "wrong", "tests"), [each[1:] for each in MISTAKES], ids=[m[0] for m in MISTAKES]
+)
 def test_a_mistake_is_noticed(tmp_path, module, right, wrong, tests):
     shutil.copytree(CORE, tmp_path / CORE.name, ignore=shutil.ignore_patterns("__pycache__"))
     place = tmp_path / CORE.name / module

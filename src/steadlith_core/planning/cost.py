@@ -67,9 +67,9 @@ def cost(
     probe_texts: int,
     local: bool,
     price: Price | None,
-    rekeyed: int,
-    repeated: int,
-    counted_by: str,
+    rekeyed: int = 0,
+    repeated: int = 0,
+    counted_by: str = ESTIMATOR_ID,
 ) -> Cost:
     """Add up what `token_counts`, one per paid embedding, come to."""
     tokens = sum(token_counts)

@@ -86,7 +86,7 @@ class TestRecords(SourceSuite):
 
     @pytest.fixture
     def lose_root(self, tmp_path):
-        return lambda: (tmp_path / "records.jsonl").unlink()
+        return (tmp_path / "records.jsonl").unlink
 
 
 class TestSettings:

@@ -86,7 +86,9 @@ def a_thousand_keys(it, keys, dimensions):
 @breaks("cache.get", "test_vectors_of_different_widths_live_together_and_only_the_asked_for_is_there")
 def any_width_will_do(it, keys, dimensions):
     """A vector of other dimensions is answered."""
-    return it.inner.get(keys, dimensions) or {key: each for key, each in _unchecked(it, keys).items() if len(each) == 12}
+    return it.inner.get(keys, dimensions) or {
+        key: each for key, each in _unchecked(it, keys).items() if len(each) == 12
+    }
 
 
 @breaks("cache.get", "test_a_vector_without_a_direction_is_absent_and_can_be_put_again")
@@ -166,7 +168,9 @@ def answers_what_is_damaged(it, keys, dimensions):
     return {key: each for key, each in _unchecked(it, keys).items() if len(each) == 4 * dimensions}
 
 
-@breaks("cache.drop", "test_what_is_dropped_is_absent_and_all_else_stays", "test_what_is_dropped_is_gone_damaged_or_not")
+@breaks(
+    "cache.drop", "test_what_is_dropped_is_absent_and_all_else_stays", "test_what_is_dropped_is_gone_damaged_or_not"
+)
 def no_op_drop(it, keys):
     """What is dropped stays."""
     it.inner.drop([])
@@ -179,7 +183,11 @@ def drops_the_intact(it, keys):
     return it.inner.drop(sorted(it.inner.get(keys, 4)))
 
 
-@breaks("cache.entries", "test_every_entry_is_listed_once_in_order_and_a_damaged_one_with_its_problem", "test_an_entry_that_counts_as_absent_says_why")
+@breaks(
+    "cache.entries",
+    "test_every_entry_is_listed_once_in_order_and_a_damaged_one_with_its_problem",
+    "test_an_entry_that_counts_as_absent_says_why",
+)
 def nothing_is_damaged(it):
     """Entries are listed without a look at their checksums."""
     return (each._replace(problem=None) for each in it.inner.entries())
@@ -289,7 +297,11 @@ def imports_replace(it, given):
     return len(given) - len(there)
 
 
-@breaks("cache.put", "test_an_imported_entry_that_is_paid_for_anew_is_ones_own", "test_the_same_vector_put_again_is_used_on_that_day_and_ones_own")
+@breaks(
+    "cache.put",
+    "test_an_imported_entry_that_is_paid_for_anew_is_ones_own",
+    "test_the_same_vector_put_again_is_used_on_that_day_and_ones_own",
+)
 def imported_stays_imported(it, given):
     """What was imported stays so, though it was paid for since."""
     marked = [row[0] for row in _rows(it, "select id from note where imported")]
@@ -324,7 +336,11 @@ def gives_nothing_back(it):
     return Reclaimed(size, size, None)
 
 
-@breaks("cache.prune", "test_imported_entries_are_marked_and_never_replace_an_intact_one", "test_what_was_put_or_touched_counts_as_used_on_that_day")
+@breaks(
+    "cache.prune",
+    "test_imported_entries_are_marked_and_never_replace_an_intact_one",
+    "test_what_was_put_or_touched_counts_as_used_on_that_day",
+)
 def prune_removes_nothing(it, rule):
     """What a rule names is told and stays."""
     return Tally(*it.inner.prunable(rule))

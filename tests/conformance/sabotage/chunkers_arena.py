@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from sabotage.saboteurs import CHUNKERS as TABLE
 from sabotage.saboteurs import Wrapped
-
 from steadlith_conformance.chunkers import ChunkerSuite
+
 from steadlith_core.chunking.structural import FACTORY
 from steadlith_core.records import Finding, FindingKind
 
@@ -67,7 +67,9 @@ def out_of_order(it, text, grammar):
 @breaks("chunker.cut", "test_chunks_are_exact_pieces_of_their_source_in_order")
 def texts_are_tidied(it, text, grammar):
     """A chunk's text is tidied, and is no piece of the document any more."""
-    return _cut(lambda _it, _text, chunks: [replace(chunk, text=" ".join(chunk.text.split())) for chunk in chunks])(it, text, grammar)
+    return _cut(lambda _it, _text, chunks: [replace(chunk, text=" ".join(chunk.text.split())) for chunk in chunks])(
+        it, text, grammar
+    )
 
 
 @breaks("chunker.cut", "test_all_text_is_in_a_chunk")
@@ -86,7 +88,9 @@ def a_gap_in_odd_documents(it, text, grammar):
 def overlapping_beyond_bounds(it, text, grammar):
     """Of a large document every chunk is answered five times over."""
     large = len(text.data) > 20_000
-    return _cut(lambda _it, _text, chunks: [chunk for chunk in chunks for _ in range(5 if large else 1)])(it, text, grammar)
+    return _cut(lambda _it, _text, chunks: [chunk for chunk in chunks for _ in range(5 if large else 1)])(
+        it, text, grammar
+    )
 
 
 @breaks("chunker.cut", "test_hostile_documents_are_cut_in_bounds")
@@ -107,7 +111,9 @@ def over_the_cap(it, settings):
 def cut_by_chance(it, text, grammar):
     """Every other time the first chunk has another heading."""
     it.kept["turn"]["now"] = turn = it.kept["turn"].get("now", 0) + 1
-    return _cut(lambda _it, _text, chunks: [replace(chunks[0], headings=("x",) * (turn % 2)), *chunks[1:]] if chunks else [])(it, text, grammar)
+    return _cut(
+        lambda _it, _text, chunks: [replace(chunks[0], headings=("x",) * (turn % 2)), *chunks[1:]] if chunks else []
+    )(it, text, grammar)
 
 
 @breaks("chunker.cut", "test_what_was_cut_before_makes_no_difference")
@@ -136,7 +142,9 @@ def one_document_at_a_time(it, text, grammar):
 def depends_on_the_bytes(it, text, grammar):
     """A heading says how long the source is."""
     spans = text.spans([(0, len(text.data))]) if text.data else ()
-    return _cut(lambda _it, _text, chunks: [replace(chunk, headings=(*chunk.headings, str(spans[0].end))) for chunk in chunks])(it, text, grammar)
+    return _cut(
+        lambda _it, _text, chunks: [replace(chunk, headings=(*chunk.headings, str(spans[0].end))) for chunk in chunks]
+    )(it, text, grammar)
 
 
 @breaks("chunker.cut", "test_the_bytes_before_the_body_are_no_chunk_text")
@@ -167,4 +175,6 @@ def nothing_of_a_large_document(it, text, grammar):
 @breaks("chunker.cut", "test_chunks_are_exact_pieces_of_their_source_in_order")
 def spans_are_a_byte_off(it, text, grammar):
     """A chunk's span begins one byte late."""
-    return _cut(lambda _it, _text, chunks: [replace(c, span=replace(c.span, start=c.span.start + 1)) for c in chunks])(it, text, grammar)
+    return _cut(lambda _it, _text, chunks: [replace(c, span=replace(c.span, start=c.span.start + 1)) for c in chunks])(
+        it, text, grammar
+    )

@@ -110,7 +110,11 @@ def answers_backwards(it, texts):
     return list(it.inner.embed_documents(texts))[::-1]
 
 
-@breaks("embedder.embed_documents", "test_every_text_gets_one_usable_vector_in_order", "test_many_texts_at_once_are_one_call")
+@breaks(
+    "embedder.embed_documents",
+    "test_every_text_gets_one_usable_vector_in_order",
+    "test_many_texts_at_once_are_one_call",
+)
 def count_short(it, texts):
     """The last text of a batch gets no vector."""
     return list(it.inner.embed_documents(texts))[: max(1, len(texts) - 1)]
@@ -126,7 +130,10 @@ def nan_in_a_vector(it, texts):
 @breaks("embedder.embed_documents", "test_odd_and_long_texts_get_usable_vectors")
 def nothing_for_no_words(it, texts):
     """A text without words gets a vector of zeros."""
-    return [each if text.strip() else bytes(len(each)) for text, each in zip(texts, it.inner.embed_documents(texts), strict=True)]
+    return [
+        each if text.strip() else bytes(len(each))
+        for text, each in zip(texts, it.inner.embed_documents(texts), strict=True)
+    ]
 
 
 @breaks("embedder.embed_documents", "test_a_text_has_one_vector_whatever_stands_beside_it")
@@ -199,4 +206,7 @@ def shows_a_progress_bar(it, texts):
 def last_bits_by_chance(it, texts):
     """The last bits of a vector are others each time."""
     noise = 1 + 1e-6 * (_turn(it) % 2)
-    return [vectors.pack([number * noise for number in vectors.unpack(each).tolist()]) for each in it.inner.embed_documents(texts)]
+    return [
+        vectors.pack([number * noise for number in vectors.unpack(each).tolist()])
+        for each in it.inner.embed_documents(texts)
+    ]

@@ -69,7 +69,11 @@ def set_aside_is_deleted(it, settings, *, root):
     return moved
 
 
-@breaks("lock.acquire", "test_one_holds_the_lock_and_the_others_are_told_who", "test_a_lock_that_is_not_held_may_be_given_back")
+@breaks(
+    "lock.acquire",
+    "test_one_holds_the_lock_and_the_others_are_told_who",
+    "test_a_lock_that_is_not_held_may_be_given_back",
+)
 def nobody_is_kept_out(it):
     """Everybody gets the lock."""
     try:

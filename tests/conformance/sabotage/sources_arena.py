@@ -170,8 +170,14 @@ def stamps_never_change(it, known=nothing_known):
         held = known(part.folder)
         entries = [_still(entry) for entry in part.entries]
         names = {entry.path[len(part.folder) :]: entry for entry in entries}
-        same = {name for name, entry in names.items() if held and held.rules == part.rules and held.identities.get(name) == entry.stamp.identity}
-        yield replace(part, entries=tuple(entry for name, entry in names.items() if name not in same), same=frozenset(same))
+        same = {
+            name
+            for name, entry in names.items()
+            if held and held.rules == part.rules and held.identities.get(name) == entry.stamp.identity
+        }
+        yield replace(
+            part, entries=tuple(entry for name, entry in names.items() if name not in same), same=frozenset(same)
+        )
 
 
 @also(stamps_never_change, "source.stamp")
@@ -179,7 +185,11 @@ def _(it, path):
     return Stamp(path.encode(), 0) if it.inner.stamp(path) else None
 
 
-@breaks("source.list", "test_what_is_new_is_an_entry_and_what_is_gone_is_not_named", "test_what_is_known_never_changes_what_is_there")
+@breaks(
+    "source.list",
+    "test_what_is_new_is_an_entry_and_what_is_gone_is_not_named",
+    "test_what_is_known_never_changes_what_is_there",
+)
 def the_gone_are_the_same(it, known=nothing_known):
     """What is known and not there any more is said to be unchanged."""
     for part in it.inner.list(known):

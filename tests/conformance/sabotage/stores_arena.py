@@ -5,14 +5,15 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
-from sabotage.saboteurs import STORES as TABLE
-from sabotage.saboteurs import Wrapped
+from sabotage.saboteurs import STORES, Wrapped
 from sabotage.stores import claiming, committing, compacting, mending, naming, opening, reading, refusing, searching  # noqa: F401 -- they fill the table
 
 from steadlith_adapters.stores.memory import MemoryStore
 from steadlith_conformance.stores import StoreSuite
 from steadlith_conformance.stores.opening import Part
 from steadlith_core.digest import Digest
+
+TABLE = STORES
 
 
 class Arena(StoreSuite):

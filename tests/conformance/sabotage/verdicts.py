@@ -53,9 +53,9 @@ LONG = re.compile(
 def run(kind, folder, *, whole=False):
     """What failed, and what ran, by saboteur."""
     target = folder / "verdicts.json"
+    options = ["-q", "-n", "0", "--tb=native", "-p", "no:cacheprovider", "-p", "steadlith_conformance.plugin"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", str(HERE / "arena.py"), "-q", "-n", "0", "--tb=native", "-p", "no:cacheprovider"]
-        + ["-p", "steadlith_conformance.plugin"],
+        [sys.executable, "-m", "pytest", str(HERE / "arena.py"), *options],
         cwd=HERE.parents[2],
         env={**os.environ, "SABOTAGE_VERDICTS": str(target), "SABOTAGE_KIND": kind, "SABOTAGE_WHOLE": "1" * whole},
         capture_output=True,
@@ -112,13 +112,16 @@ class Verdicts:
             self.told[name][rule] = str(getattr(report, "wasxfail", report.longrepr)).rpartition(DEMAND)[2]
 
     def pytest_sessionfinish(self):
-        found = {"failures": self.failures, "told": self.told, "ran": {name: sorted(rules) for name, rules in self.ran.items()}}
+        found = {
+            "failures": self.failures,
+            "told": self.told,
+            "ran": {name: sorted(rules) for name, rules in self.ran.items()},
+        }
         self.target.write_text(json.dumps(found), "utf-8")
 
 
 def table(kind):
     """The saboteurs of a kind."""
-
 
     importlib.import_module(f"sabotage.{kind}_arena")
     return TABLES[kind].saboteurs

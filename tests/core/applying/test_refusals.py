@@ -25,7 +25,9 @@ def refused(build, count, *, left=0, kept=1):
 def test_twenty_are_listed_and_the_others_counted(build, count, listed, more):
     error, names = refused(build, count)
     summary, *lines, way_out = str(error).splitlines()
-    assert summary.startswith(f"the embedder refused {count} of {count + 1} texts, so nothing was applied; 1 are embedded")
+    assert summary.startswith(
+        f"the embedder refused {count} of {count + 1} texts, so nothing was applied; 1 are embedded"
+    )
     assert [line.partition(":1 (chunk 0)")[0] for line in lines[:listed]] == names[:listed]
     assert lines[0].endswith("(chunk 0): 13 bytes: 400: too long")
     assert lines[listed:] == more
@@ -36,7 +38,10 @@ def test_twenty_are_listed_and_the_others_counted(build, count, listed, more):
 def test_the_way_out_names_three_documents(build, count, ending):
     error, names = refused(build, count)
     assert error.documents == tuple(names)
-    assert f"(steadlith plan {' '.join(f'--hold {name}' for name in names[:3])}{' --hold ...' if ending else ''})" in str(error)
+    assert (
+        f"(steadlith plan {' '.join(f'--hold {name}' for name in names[:3])}{' --hold ...' if ending else ''})"
+        in str(error)
+    )
 
 
 def test_where_most_was_refused_no_document_is_blamed(build):

@@ -88,3 +88,8 @@ def test_calls_are_rounded_up_and_who_pays_for_nothing_asks_no_probe(build):
     document = build.wanted("a", "ab")
     made = planned(build, [], [document], [chunk.vector_key for chunk in document.chunks]).cost
     assert (made.embeddings, made.cached, made.calls, made.probe_texts) == (0, 2, 0, 0)
+
+
+def test_what_is_not_told_is_nothing_and_estimated():
+    made = cost.cost([2, 3], cached=1, batch_size=2, probe_texts=8, local=True, price=None)
+    assert (made.rekeyed, made.repeated, made.tokens, made.counted_by) == (0, 0, 5, ESTIMATOR_ID)

@@ -6,7 +6,8 @@ from steadlith_core.planning.layout import lay_out
 def test_a_step_is_one_line_whatever_it_holds():
     step = {"text": "x", "span": {"lines": [1, 2]}}
     assert lay_out({"changes": [{"steps": [step], "id": "a"}]}) == (
-        '{\n "changes": [\n  {\n   "id": "a",\n   "steps": [\n    {"span": {"lines": [1, 2]}, "text": "x"}\n   ]\n  }\n ]\n}'
+        '{\n "changes": [\n  {\n   "id": "a",\n   "steps": [\n'
+        '    {"span": {"lines": [1, 2]}, "text": "x"}\n   ]\n  }\n ]\n}'
     )
     assert lay_out([[step]], 2) == '[\n   [\n    {"span": {"lines": [1, 2]}, "text": "x"}\n   ]\n  ]'
 

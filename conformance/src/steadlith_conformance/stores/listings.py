@@ -18,8 +18,8 @@ MANY = 10_001
 
 def _whole(what: str, found: Sized, wanted: int = MANY) -> None:
     assert len(found) == wanted, (
-        f"{what} answered {len(found):,} of {wanted:,}: read page after page until nothing comes, and ask for many keys "
-        "in as many statements as they take"
+        f"{what} answered {len(found):,} of {wanted:,}: read page after page until nothing comes, and ask for many "
+        "keys in as many statements as they take"
     )
 
 
@@ -45,7 +45,9 @@ class ListingRules:
         _whole("documents() after all were closed", list(reader.documents()), 0)
         _whole("rows('') after all were closed", reader.rows(""), 0)
 
-    def test_field_case_28_more_than_ten_thousand_chunks_are_read_found_and_deleted(self, make_store: MakeStore) -> None:
+    def test_field_case_28_more_than_ten_thousand_chunks_are_read_found_and_deleted(
+        self, make_store: MakeStore
+    ) -> None:
         """As with documents: whoever asks for the chunks of one, or for as many texts, entries or vectors, wants all of
         them, and when they are closed none is found. Split what a statement cannot take at once.
         """

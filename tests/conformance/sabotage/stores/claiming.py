@@ -82,7 +82,10 @@ def a_graph_in_silence(it, space, query, limit, among=None, *, exact=False):
 @breaks("reader.lexical", "test_bm25_weighs_rarity_repetition_and_length")
 def counts_words_and_says_bm25(it, *given):
     """A score counts the terms that match, and nothing else."""
-    return tuple(replace(hit, score=round(hit.score * 0 + 1.0, 1)) for hit in sorted(it.inner.lexical(*given), key=lambda hit: hit.entry))
+    return tuple(
+        replace(hit, score=round(hit.score * 0 + 1.0, 1))
+        for hit in sorted(it.inner.lexical(*given), key=lambda hit: hit.entry)
+    )
 
 
 @breaks("reader.within", "test_a_filter_takes_any_path")

@@ -129,7 +129,11 @@ def numbers_of_the_dead_return(it, version):
     it.inner.put_document(version)
 
 
-@breaks("write.put_document", "test_a_reordered_document_keeps_its_ids", "test_a_relocated_occurrence_keeps_its_id_and_its_entry")
+@breaks(
+    "write.put_document",
+    "test_a_reordered_document_keeps_its_ids",
+    "test_a_relocated_occurrence_keeps_its_id_and_its_entry",
+)
 def ids_are_given_anew(it, version):
     """Claims of occurrences are not heard."""
     it.inner.put_document(replace(version, placements=tuple(replace(p, occurrence=None) for p in version.placements)))
@@ -223,7 +227,11 @@ def abort_keeps_nodes(it):
     it.inner.abort()
 
 
-@breaks("write.put_document", "test_parents_come_back_and_only_parts_are_found", "test_parents_may_have_parents_and_change_from_version_to_version")
+@breaks(
+    "write.put_document",
+    "test_parents_come_back_and_only_parts_are_found",
+    "test_parents_may_have_parents_and_change_from_version_to_version",
+)
 def parents_are_lost(it, version):
     """What a chunk is a part of is not kept."""
     it.inner.put_document(replace(version, placements=tuple(replace(p, parent=-1) for p in version.placements)))

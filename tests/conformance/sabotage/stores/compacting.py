@@ -91,7 +91,9 @@ def compacting_forgets_nodes(it, expected, keep_from, *, scrub=False):
     """The trie goes with the generations."""
     done = it.inner.compact(expected, keep_from, scrub=scrub)
     history = it.inner._history
-    history[-1] = replace(history[-1], nodes={"": history[-1].nodes[""]} | {"0": history[-1].nodes[""]} if history[-1].nodes else {})
+    history[-1] = replace(
+        history[-1], nodes={"": history[-1].nodes[""]} | {"0": history[-1].nodes[""]} if history[-1].nodes else {}
+    )
     return done
 
 
@@ -114,7 +116,9 @@ def compacting_keeps_spaces(it, expected, keep_from, *, scrub=False):
     before = it.inner._history[-1]
     done = it.inner.compact(expected, keep_from, scrub=scrub)
     after = it.inner._history[-1]
-    left = {space: {key: row for key, row in rows.items() if key in after.entries} for space, rows in before.vectors.items()}
+    left = {
+        space: {key: row for key, row in rows.items() if key in after.entries} for space, rows in before.vectors.items()
+    }
     it.inner._history[-1] = replace(after, vectors=left | after.vectors)
     return done
 

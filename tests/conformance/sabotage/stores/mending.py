@@ -9,7 +9,9 @@ from steadlith_core.records import DriftKind
 breaks, also = STORES.breaks, STORES.also
 
 
-@breaks("store.begin", "test_a_text_is_replaced_and_found_by_its_words", "test_an_entry_is_replaced_and_keeps_its_number")
+@breaks(
+    "store.begin", "test_a_text_is_replaced_and_found_by_its_words", "test_an_entry_is_replaced_and_keeps_its_number"
+)
 def mending_believes(it, expected, *, mend=False):
     """A write that mends is as any other."""
     del mend
@@ -38,7 +40,9 @@ def mending_takes_the_old_numbers(it, version):
     old = it.inner._base.documents.get(version.id)
     if it.inner._mend and old:
         numbers = [p.occurrence for p in old.placements] + [None] * len(version.placements)
-        placements = tuple(replace(p, occurrence=p.occurrence or n) for p, n in zip(version.placements, numbers, strict=False))
+        placements = tuple(
+            replace(p, occurrence=p.occurrence or n) for p, n in zip(version.placements, numbers, strict=False)
+        )
         version = replace(version, placements=placements)
     it.inner.put_document(version)
 
@@ -78,7 +82,11 @@ def history_is_not_looked_at(it, *, full):
     return _without(DriftKind.HISTORY)(it, full=full)
 
 
-@breaks("reader.problems", "test_a_text_is_replaced_and_found_by_its_words", "test_an_entry_is_replaced_and_keeps_its_number")
+@breaks(
+    "reader.problems",
+    "test_a_text_is_replaced_and_found_by_its_words",
+    "test_an_entry_is_replaced_and_keeps_its_number",
+)
 def contents_are_believed(it, *, full):
     """Texts and entries are not compared with their hashes."""
     return _without(DriftKind.TEXT, DriftKind.ENTRY)(it, full=full)

@@ -156,7 +156,11 @@ def leaves_are_not_nodes(it, prefixes):
 @breaks("reader.nodes", "test_a_reader_sees_the_nodes_of_its_own_commit")
 def nodes_of_the_newest(it, prefixes):
     """The trie is the newest one, whatever was opened."""
-    return it.parent.inner.snapshot().nodes(prefixes) if it.inner.generation == it.inner.head.generation else it.inner.nodes(prefixes)
+    return (
+        it.parent.inner.snapshot().nodes(prefixes)
+        if it.inner.generation == it.inner.head.generation
+        else it.inner.nodes(prefixes)
+    )
 
 
 @breaks("reader.nodes", "test_nodes_are_those_of_the_head_only")

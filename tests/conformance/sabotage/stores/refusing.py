@@ -30,9 +30,7 @@ def numbers_are_believed(it, generation):
     """A generation that does not follow the head is taken."""
     base = it.inner._base.head
     lineage = base.lineage or generation.lineage
-    return it.inner.commit(
-        replace(generation, number=base.generation + 1, parent=base.generation, lineage=lineage)
-    )
+    return it.inner.commit(replace(generation, number=base.generation + 1, parent=base.generation, lineage=lineage))
 
 
 @breaks("write.put_entries", "test_an_entry_without_its_text_is_refused")

@@ -96,7 +96,11 @@ def filters_need_no_limit(it, space, query, limit, among=None, *, exact=False):
     return it.inner.dense(space, query, limit, among, exact=exact)
 
 
-@breaks("reader.dense", "test_ties_are_ordered_by_entry_and_cut_there", "test_where_all_are_candidates_the_answer_is_the_exact_one")
+@breaks(
+    "reader.dense",
+    "test_ties_are_ordered_by_entry_and_cut_there",
+    "test_where_all_are_candidates_the_answer_is_the_exact_one",
+)
 def non_deterministic_ties(it, space, query, limit, among=None, *, exact=False):
     """Equal scores come in another order each time."""
     it.kept["asked"]["times"] = turn = it.kept["asked"].get("times", 0) + 1
@@ -138,7 +142,11 @@ def one_space_a_width(it, space, query, limit, *given, **options):
 @breaks("reader.dense", "test_spaces_of_one_model_stand_side_by_side")
 def one_space_a_model(it, space, query, limit, *given, **options):
     """Spaces of one model in two forms are one."""
-    same = [each for each in it.inner._state.vectors if each.model_id == space.model_id and each.dimensions == space.dimensions]
+    same = [
+        each
+        for each in it.inner._state.vectors
+        if each.model_id == space.model_id and each.dimensions == space.dimensions
+    ]
     return it.inner.dense(same[0] if same else space, query, limit, *given, **options)
 
 
@@ -156,7 +164,9 @@ def cosines_are_rounded(it, *given):
     return {entry: round(cosine, 3) for entry, cosine in it.inner.cosines(*given).items()}
 
 
-@breaks("reader.dense", "test_a_dead_entry_is_never_a_hit_however_near", "test_dead_vectors_nearer_than_live_ones_hide_none")
+@breaks(
+    "reader.dense", "test_a_dead_entry_is_never_a_hit_however_near", "test_dead_vectors_nearer_than_live_ones_hide_none"
+)
 def dead_hide_the_living(it, space, query, limit, among=None, *, exact=False):
     """The best are taken of all that was ever put, and the dead left out afterwards."""
     hits = it.inner.dense(space, query, limit, among, exact=exact)
@@ -165,7 +175,11 @@ def dead_hide_the_living(it, space, query, limit, among=None, *, exact=False):
     return tuple(hit for hit in _every(it, space, query)[:limit] if hit.entry in _live(it))
 
 
-@breaks("reader.dense", "test_entries_put_without_an_occurrence_are_not_found", "test_a_dead_entry_is_never_a_hit_however_near")
+@breaks(
+    "reader.dense",
+    "test_entries_put_without_an_occurrence_are_not_found",
+    "test_a_dead_entry_is_never_a_hit_however_near",
+)
 def finds_what_nothing_uses(it, space, query, limit, among=None, *, exact=False):
     """Whatever has a vector is found."""
     hits = it.inner.dense(space, query, limit, among, exact=exact)
@@ -203,7 +217,10 @@ def vectors_are_rounded(it, space, keys):
     found = it.inner.vectors(space, keys)
     if space.quantization == "float32":
         return found
-    return {key: vectors.unit(vectors.pack([round(n, 2) for n in vectors.unpack(each).tolist()])) for key, each in found.items()}
+    return {
+        key: vectors.unit(vectors.pack([round(n, 2) for n in vectors.unpack(each).tolist()]))
+        for key, each in found.items()
+    }
 
 
 @breaks("reader.dense", "test_where_all_are_candidates_the_answer_is_the_exact_one")
@@ -213,7 +230,11 @@ def scores_of_codes(it, space, *given, **options):
     return hits if space.quantization == "float32" else tuple(replace(hit, score=round(hit.score, 2)) for hit in hits)
 
 
-@breaks("reader.dense", "test_candidates_are_found_by_their_codes_and_ordered_by_their_vectors", "test_what_is_found_does_not_depend_on_the_order_of_writing")
+@breaks(
+    "reader.dense",
+    "test_candidates_are_found_by_their_codes_and_ordered_by_their_vectors",
+    "test_what_is_found_does_not_depend_on_the_order_of_writing",
+)
 def candidates_by_number(it, space, query, limit, among=None, *, exact=False):
     """In a quantized space only some that happen to come first are candidates."""
     if space.quantization == "float32" or among is not None:
@@ -256,7 +277,11 @@ def nothing_finds_all(it, terms, limit, *given):
 def all_words_must_be_there(it, terms, limit, *given):
     """Terms are joined by AND."""
     hits = it.inner.lexical(terms, limit, *given)
-    return tuple(hit for hit in hits if all(hit.entry in {each.entry for each in it.inner.lexical([term], MOST)} for term in terms))
+    return tuple(
+        hit
+        for hit in hits
+        if all(hit.entry in {each.entry for each in it.inner.lexical([term], MOST)} for term in terms)
+    )
 
 
 @breaks("reader.lexical", "test_the_rarer_term_and_the_fuller_match_come_first")
@@ -268,7 +293,10 @@ def worst_match_first(it, *given):
 def _over(it, words_of):
     """Scores over live entries by other words."""
     state = it.inner._state
-    return {state.numbers[key]: words_of(state.entries[key], state.texts[state.entries[key].text_hash]) for key in state.live()}
+    return {
+        state.numbers[key]: words_of(state.entries[key], state.texts[state.entries[key].text_hash])
+        for key in state.live()
+    }
 
 
 def _ranked(scores, limit):
@@ -310,7 +338,9 @@ def the_dead_count_as_rare(it, terms, limit, among=None):
         for key, each in state.entries.items()
     }
     scores = bm25.scores(every, terms)
-    return tuple(sorted((replace(hit, score=scores[hit.entry]) for hit in hits), key=lambda hit: (-hit.score, hit.entry)))
+    return tuple(
+        sorted((replace(hit, score=scores[hit.entry]) for hit in hits), key=lambda hit: (-hit.score, hit.entry))
+    )
 
 
 @breaks("reader.lexical", "test_a_large_index_still_finds_what_is_rare_and_what_is_common")
