@@ -93,7 +93,7 @@ class Book:
             from steadlith_conformance.judging import judge
 
             adapter, cls, rule = item.stash[_RULE]
-            strict = self.config.getoption("--conformance-strict")
+            strict = bool(self.config.getoption("--conformance-strict"))
             judged = judge(report, cls.port, rule, item.stash.get(_EXPECTED, None), strict=strict)
             if judged is not None:
                 shown = {"adapter": adapter, "rule": rule.name, "outcome": judged[0].value, "message": judged[1]}

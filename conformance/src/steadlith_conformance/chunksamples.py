@@ -28,8 +28,10 @@ _WORDS = (
 ORDINARY: Mapping[str, tuple[Format, str]] = {
     "markdown": (
         Format.MARKDOWN,
-        "# Guide\n\nWords. A sentence!\n\n## Set up\n\n- one item\n- another\n\n```python\n# no heading\nx = 1\n```\n\n"
-        """| a | b |\n|---|---|\n| 1 | 2 |\n\nUnder\n=====\n\nLast words.\n""",
+        (
+            "# Guide\n\nA sentence!\n\n## Set\n\n- one item\n- another\n\n```python\n# no heading\nx = 1\n```\n\n"
+            """| a | b |\n|---|---|\n| 1 | 2 |\n\nUnder\n=====\n\nLast words.\n"""
+        ),
     ),
     "front matter": (Format.MARKDOWN, "---\ntitle: T\n---\n# Head\n\nBody words here.\n"),
     "rst": (Format.RST, "Title\n=====\n\nSome words here.\n\nPart\n----\n\n::\n\n    literal\n\nMore words.\n"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from steadlith_conformance.stores.capabilities import CapabilityRules
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
 from steadlith_conformance.stores.dense import DenseRules
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 class StoreSuite(
     LifecycleRules,
+    CapabilityRules,
     CommitRules,
     RefusalRules,
     TombstoneRules,
