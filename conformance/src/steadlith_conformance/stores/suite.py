@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from steadlith_conformance.stores.backups import BackupRules
 from steadlith_conformance.stores.capabilities import CapabilityRules
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
@@ -49,6 +50,7 @@ class StoreSuite(
     TrieRules,
     MendRules,
     CompactionRules,
+    BackupRules,
     OutsideRules,
     MachineRules,
     ByWords,
