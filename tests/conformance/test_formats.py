@@ -123,7 +123,9 @@ class Core:
 
     def entry_hash(self, given):
         (context,) = parsed(given, "context_hash")
-        return str(identity.entry_hash(identity.text_hash(given["text"]), given["title"], tuple(given["headings"]), context))
+        return str(
+            identity.entry_hash(identity.text_hash(given["text"]), given["title"], tuple(given["headings"]), context)
+        )
 
     def space_id(self, given):
         return str(space_id(Space(*space_of(given), given["dimensions"])))
