@@ -185,6 +185,15 @@ CHECKS: Mapping[int, Check] = {
     ),
     67: Check("the store's own files are named", ("test_no_file_of_ours_is_taken_for_a_document",)),
     68: Check("setting an index aside deletes nothing", ("test_what_is_set_aside_makes_room_and_is_kept",)),
+    69: Check(
+        "names, reasons and configurations of generations",
+        (
+            "test_a_generation_comes_back_as_it_was_committed",
+            "test_a_name_leads_to_its_generation_until_it_is_moved_or_taken_away",
+            "test_only_a_kept_generation_is_given_a_name",
+            "test_names_of_generations_that_are_compacted_away_go_with_them",
+        ),
+    ),
 }
 
 

@@ -26,6 +26,7 @@ from steadlith_conformance.stores.outside import OutsideRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
+from steadlith_conformance.stores.tags import TagRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
 from steadlith_conformance.stores.words import ByWords
@@ -50,6 +51,7 @@ class StoreSuite(
     TrieRules,
     MendRules,
     CompactionRules,
+    TagRules,
     BackupRules,
     OutsideRules,
     MachineRules,
