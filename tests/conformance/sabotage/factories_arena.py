@@ -46,6 +46,12 @@ def another_place_for_readers(it, settings, *, root, readonly):
 
 
 @breaks("indexes.files", "test_no_file_of_ours_is_taken_for_a_document")
+def forgets_the_index_itself(it, settings, *, root):
+    """Its side files are named, and the index is not."""
+    return it.inner.files(settings, root=root)[1:]
+
+
+@breaks("indexes.files", "test_no_lock_is_taken_for_a_document")
 def forgets_its_side_files(it, settings, *, root):
     """Of its files the first is named."""
     return it.inner.files(settings, root=root)[:1]
@@ -113,3 +119,17 @@ def nobody_waits(it):
         it.inner.acquire()
     except SteadlithError as error:
         raise LockHeld(str(error)) from error
+
+
+@breaks("indexes.lock", "test_a_lock_with_an_unknown_setting_is_refused")
+def locks_something_else(it, settings, *, root, timeout, holder):
+    """A misspelt setting locks the index that is there by default."""
+    known = {key: value for key, value in settings.items() if key == "path"}
+    return it.inner.lock(known, root=root, timeout=timeout, holder=holder)
+
+
+@breaks("lock.acquire", "test_no_lock_is_taken_for_a_document")
+def leaves_a_note(it):
+    """Who holds the lock is noted in a file that `files` does not name."""
+    it.inner.acquire()
+    it.inner._file.with_name("who").write_text("I", "utf-8")

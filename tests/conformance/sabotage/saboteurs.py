@@ -51,9 +51,9 @@ class Table:
         return register
 
 
-KINDS = ("stores", "factories", "caches", "embedders", "sources", "chunkers", "tokenizers")
+KINDS = ("stores", "factories", "caches", "embedders", "sources", "chunkers", "tokenizers", "formats")
 TABLES = {kind: Table(kind) for kind in KINDS}
-STORES, FACTORIES, CACHES, EMBEDDERS, SOURCES, CHUNKERS, TOKENIZERS = TABLES.values()
+STORES, FACTORIES, CACHES, EMBEDDERS, SOURCES, CHUNKERS, TOKENIZERS, FORMATS = TABLES.values()
 
 
 class Wrapped:

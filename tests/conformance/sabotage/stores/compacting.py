@@ -161,3 +161,14 @@ def something_to_remove_of_nothing(it, keep_from):
     """An absent index has something to remove."""
     found = it.inner.removable(keep_from)
     return replace(found, bytes=1) if it.inner.head().generation == 0 else found
+
+
+@breaks("store.compact", "test_a_compacted_generation_is_gone_and_every_other_reads_as_it_was_committed")
+def resurrected_tombstone(it, expected, keep_from, *, scrub=False):
+    """A document that was closed stands in the head again when its old generations are gone."""
+    closed = {id_: each for state in it.inner._history for id_, each in state.documents.items()}
+    done = it.inner.compact(expected, keep_from, scrub=scrub)
+    head = it.inner._history[-1]
+    back = {id_: each for id_, each in closed.items() if {p.entry_hash for p in each.placements} <= head.entries.keys()}
+    it.inner._history[-1] = replace(head, documents={**back, **head.documents})
+    return done
