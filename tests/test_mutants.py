@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,10 @@ def test_a_larger_sample_holds_the_smaller(maker):
     assert (len(few), len(more)) == (5, 9)
     assert all(mutant in more for mutant in few)
     assert maker.sample(found, 5, "salt") == few != maker.sample(found, 5, "pepper")
+
+
+def test_what_cannot_be_noticed_is_a_mutant_still_and_has_a_reason(maker):
+    for each in tomllib.loads((ROOT / "scripts" / "equivalent.toml").read_text("utf-8"))["equivalent"]:
+        names = {mutant.name for mutant in maker.mutants((CORE / each["module"]).read_text("utf-8"))}
+        assert each["mutant"] in names, f"{each['module']} has no such mutant any more: {each['mutant']}"
+        assert each["reason"]

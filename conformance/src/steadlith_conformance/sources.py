@@ -99,7 +99,7 @@ class SourceSuite(Suite, port="source"):
 
     @pytest.fixture
     def lose_root(self) -> Callable[[], None]:
-        """A function that takes the whole root away (a disk, a file); it may be left out where a root cannot be lost."""
+        """A function that takes the whole root away (a disk, a file); it may be left out where none can be lost."""
         pytest.skip("the adapter gives no `lose_root`, so a root that is gone was not tried")
 
     def test_an_empty_source_lists_nothing(self, make_source: MakeSource) -> None:
