@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from steadlith_core.digest import hash_fields
 from steadlith_core.planning.cost import Price
 from steadlith_core.planning.make import make_plan
-from steadlith_core.planning.plan import Fate
+from steadlith_core.planning.plan import Drift, Fate, Repair
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Update
+from steadlith_core.records import DriftKind, Finding, FindingKind
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=6)
 corpora = st.dictionaries(st.sampled_from(["a.md", "b.md", "c/d.md", "e.md"]), texts, max_size=4)
@@ -408,3 +409,24 @@ def test_why_a_vanished_document_goes(build):
     assert reasons(out) == {"a": {"document_vanished"}, "b": {"out_of_scope"}, "c": set()}
     renamed = build.world(before, [before[2], build.wanted("new", ["one", "two, changed"])])
     assert reasons(renamed)["a"] == {"text_gone"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"normalizer_id": "text/2"}, Reason.NORMALIZER), ({"chunker_id": "test/1"}, Reason.CHUNKER)],
+)
+def test_a_rekey_says_what_gave_the_chunks_other_names(build, change, reason):
+    other = build.recipe(**change)
+    world = build.world([build.wanted("a", "ab")], [build.wanted("a", "ab", other)], now=other)
+    steps = [step for changed in make_plan(world, build.terms()).plan.changes for step in changed.steps]
+    assert [(type(step), step.reason) for step in steps] == [(Rekey, reason)] * 2
+
+
+def test_drift_and_findings_are_told_in_the_order_of_their_places(build):
+    document = build.wanted("a", "a")
+    drift = [Drift(place, DriftKind.TEXT, "is wrong", Repair.STEPS) for place in ("b", "c", "a")]
+    findings = [Finding(place, FindingKind.BINARY, "NUL") for place in ("y", "z", "x")]
+    world = replace(build.world([document], [document], findings=findings), drift=tuple(drift))
+    made = make_plan(world, build.terms()).plan
+    assert [each.place for each in made.drift] == ["a", "b", "c"]
+    assert [each.place for each in made.findings] == ["x", "y", "z"]
