@@ -54,7 +54,7 @@ SALT = "1"
 EXAMPLES = 30
 
 WHOLE = {
-    "planning": ("tests/core/planning/test_make.py", "tests/core/planning/test_plan_algebra.py"),
+    "planning": ("tests/core/planning/test_make.py", "tests/core/planning"),
     "applying": ("tests/core/applying",),
 }
 LATER = ("tests/engine/test_plan_settings.py", "tests/cli/test_showing.py", "tests/engine/test_untrusted_plans.py")

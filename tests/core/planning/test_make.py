@@ -430,3 +430,39 @@ def test_drift_and_findings_are_told_in_the_order_of_their_places(build):
     made = make_plan(world, build.terms()).plan
     assert [each.place for each in made.drift] == ["a", "b", "c"]
     assert [each.place for each in made.findings] == ["x", "y", "z"]
+
+
+def origins(planned):
+    """Where the chunks that moved to each document came from."""
+    return {
+        change.id.path: [
+            (step.position, step.origin.path) for step in change.steps if isinstance(step, Move) and step.origin
+        ]
+        for change in planned.changes
+    }
+
+
+def test_a_whole_document_under_another_name_comes_before_one_that_shares_as_much(build):
+    planned = build.plan([build.wanted("o", ["x"])], [build.wanted("m", ["x", "y"]), build.wanted("n", ["x"])])
+    assert origins(planned) == {"m": [], "n": [(0, "o")], "o": []}
+
+
+@pytest.mark.parametrize("recorded", [[], ["a", "b"]])
+def test_a_text_goes_where_most_of_its_document_went(build, recorded):
+    before = [build.wanted("old", ["one", "two", "x"]), *(build.wanted(name, [name]) for name in recorded)]
+    after = [
+        build.wanted("a", [*(["a"] if recorded else []), "x"]),
+        build.wanted("b", [*(["b"] if recorded else []), "one", "two", "x"]),
+    ]
+    first = len(after[0].chunks) - 1
+    planned = build.plan(before, after)
+    assert origins(planned) == {"a": [], "b": [(first + place, "old") for place in range(3)], "old": []}
+
+
+def test_a_respan_writes_spans_and_nothing_else(build):
+    before, after = build.wanted("a", "ab"), build.wanted("a", "ab", source="CRLF now")
+    made = make_plan(build.world([before], [after]), build.terms()).writes
+    (respan,) = made.respans
+    assert (respan.id, respan.source_digest) == (after.id, after.source_digest)
+    assert respan.spans == tuple(chunk.span for chunk in after.chunks)
+    assert (made.versions, made.texts, made.entries, made.vectors) == ((), {}, {}, {})
