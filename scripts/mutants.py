@@ -8,13 +8,13 @@
 from __future__ import annotations
 
 import ast
-from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -59,21 +59,21 @@ class Mutant:
 def mutants(source: str) -> list[Mutant]:
     """Every mutant of a module, in the order of its lines."""
     tree = ast.parse(source)
-    before = ast.unparse(tree)
+    before, untouched, owners = ast.unparse(tree), _untouched(tree), _owners(tree)
     found: list[Mutant] = []
     names: set[str] = set()
-    for place, node in enumerate(ast.walk(tree)):
-        if place in _untouched(tree):
+    for node, put in _places(tree):
+        if node in untouched:
             continue
         for kind, changed, became in _changes(node):
-            copy = deepcopy(tree)
-            _replace(copy, place, changed)
-            text = ast.unparse(ast.fix_missing_locations(copy))
-            if text == before:
-                continue
-            line = _line(node)
-            name = _unique(f"{_owner(tree, line)}: {_shown(node)} -> {became}", names)
-            found.append(Mutant(name, kind, line, text))
+            put(ast.fix_missing_locations(changed))
+            text = ast.unparse(tree)
+            put(node)
+            if text != before:
+                line = _line(node)
+                owner = max((each for each in owners if each[0] <= line <= each[1]), default=(0, 0, "module"))[2]
+                name = _unique(f"{owner}: {_shown(node)} -> {became}", names)
+                found.append(Mutant(name, kind, line, text))
     return sorted(found, key=lambda mutant: (mutant.line, mutant.name))
 
 
@@ -161,39 +161,34 @@ def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _owner(tree: ast.Module, line: int) -> str:
-    """The innermost function or class that a line stands in."""
-    owners = [
-        node
+def _owners(tree: ast.Module) -> list[tuple[int, int, str]]:
+    """First line, last line and name of every function and class: the innermost one begins last."""
+    return [
+        (node.lineno, node.end_lineno or 0, node.name)
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
-    return max(owners, key=lambda node: node.lineno).name if owners else "module"
 
 
-def _replace(tree: ast.Module, place: int, changed: ast.AST) -> None:
-    old = next(node for at, node in enumerate(ast.walk(tree)) if at == place)
+def _places(tree: ast.Module) -> list[tuple[ast.AST, Callable[[ast.AST], None]]]:
+    """Every node but the module, level by level, with what puts another one in its place."""
+    found: list[tuple[ast.AST, Callable[[ast.AST], None]]] = []
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
-            if value is old:
-                setattr(parent, field, changed)
-                return
-            if isinstance(value, list) and any(each is old for each in value):
-                setattr(parent, field, [changed if each is old else each for each in value])
-                return
+            if isinstance(value, ast.AST):
+                found.append((value, partial(setattr, parent, field)))
+            elif isinstance(value, list):
+                places = enumerate(value)
+                found += [
+                    (each, partial(value.__setitem__, place)) for place, each in places if isinstance(each, ast.AST)
+                ]
+    return found
 
 
-def _untouched(tree: ast.Module) -> frozenset[int]:
-    """Places of the nodes that rule 2 speaks of, and of all below them."""
-    if tree not in _cache:
-        left: set[int] = set()
-        for node in ast.walk(tree):
-            left |= {id(inner) for part in _parts_untouched(node) for inner in ast.walk(part)}
-        _cache[tree] = frozenset(place for place, node in enumerate(ast.walk(tree)) if id(node) in left)
-    return _cache[tree]
-
-
-_cache: dict[ast.Module, frozenset[int]] = {}
+def _untouched(tree: ast.Module) -> frozenset[ast.AST]:
+    """The nodes that rule 2 speaks of, and all below them."""
+    parts = (part for node in ast.walk(tree) for part in _parts_untouched(node))
+    return frozenset(inner for part in parts for inner in ast.walk(part))
 
 
 def _parts_untouched(node: ast.AST) -> Iterator[ast.AST]:
