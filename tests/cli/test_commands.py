@@ -157,6 +157,9 @@ def test_search_prints_spans_and_json(cli, folder):
     assert hit["lexical"] > 0
     assert cli("search", "").out == "No hits.\n"
     assert cli("search", "x", "--limit", "0").code == 64
+    assert cli("search", "bridges", "--in", "nowhere/").out == "No hits.\n"
+    assert document(cli("search", "bridges", "--in", "docs:b.md", "--exact", "--json"), "steadlith-answer")["hits"]
+    assert cli("search", "bridges", "--in", "wiki:x").code == 64
 
 
 @pytest.mark.parametrize(
