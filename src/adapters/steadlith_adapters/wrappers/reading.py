@@ -90,25 +90,34 @@ class WrappedReader:
         call = Call(PORT, "vectors", {"space": space, "vector_keys": vector_keys})
         return self._around(call, lambda: self._inner.vectors(space, vector_keys))
 
-    def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
-        """See `Reader.dense`."""
-        call = Call(PORT, "dense", {"space": space, "query": query, "limit": limit})
-        return self._around(call, lambda: self._inner.dense(space, query, limit))
+    def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
+        """See `Reader.within`."""
+        return self._around(Call(PORT, "within", {"ids": ids}), lambda: self._inner.within(ids))
 
-    def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
+    def dense(
+        self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
+    ) -> tuple[ArmHit, ...]:
+        """See `Reader.dense`."""
+        arguments = {"space": space, "query": query, "limit": limit, "among": among, "exact": exact}
+        call = Call(PORT, "dense", arguments)
+        return self._around(call, lambda: self._inner.dense(space, query, limit, among, exact=exact))
+
+    def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
-        call = Call(PORT, "lexical", {"terms": terms, "limit": limit})
-        return self._around(call, lambda: self._inner.lexical(terms, limit))
+        call = Call(PORT, "lexical", {"terms": terms, "limit": limit, "among": among})
+        return self._around(call, lambda: self._inner.lexical(terms, limit, among))
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """See `Reader.cosines`."""
         call = Call(PORT, "cosines", {"space": space, "query": query, "entries": entries})
         return self._around(call, lambda: self._inner.cosines(space, query, entries))
 
-    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
+    def occurrences(
+        self, entries: Sequence[int], most: int, ids: Sequence[DocumentId] | None = None
+    ) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
-        call = Call(PORT, "occurrences", {"entries": entries, "most": most})
-        return self._around(call, lambda: self._inner.occurrences(entries, most))
+        call = Call(PORT, "occurrences", {"entries": entries, "most": most, "ids": ids})
+        return self._around(call, lambda: self._inner.occurrences(entries, most, ids))
 
     def close(self) -> None:
         """See `Reader.close`."""
