@@ -16,6 +16,7 @@ import pytest
 
 from steadlith_conformance.cachesamples import WIDE, OpenCache, key, samples, vector
 from steadlith_conformance.cacheupkeep import UpkeepRules
+from steadlith_conformance.suite import Suite
 from steadlith_core.errors import AdapterError, UsageError
 from steadlith_core.ports import PruneRule
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheSuite", "OpenCache", "key", "samples", "vector"]
 
 
-class CacheSuite(UpkeepRules):
+class CacheSuite(UpkeepRules, Suite, port="cache"):
     """The rules of `ports.Cache` and `ports.CacheFactory.open`."""
 
     @pytest.fixture

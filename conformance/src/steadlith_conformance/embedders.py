@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from steadlith_conformance.suite import Suite
 from steadlith_core import vectors
 from steadlith_core.errors import ConfigError, EmbeddingError, Failure
 
@@ -44,7 +45,7 @@ HOSTILE = (
 )
 
 
-class EmbedderSuite:
+class EmbedderSuite(Suite, port="embedder"):
     """The rules of `ports.Embedder` and `ports.EmbedderFactory`."""
 
     tolerance = 1e-5

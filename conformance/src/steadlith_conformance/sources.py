@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steadlith_conformance.suite import Suite
 from steadlith_core.errors import DocumentError
 from steadlith_core.ports import nothing_known
 from steadlith_core.records import FindingKind, Format, KnownFolder, gather
@@ -77,7 +78,7 @@ EDITS = st.lists(
 """Documents that get other bytes, or go (none)."""
 
 
-class SourceSuite:
+class SourceSuite(Suite, port="source"):
     """The rules of `ports.Source`."""
 
     @pytest.fixture

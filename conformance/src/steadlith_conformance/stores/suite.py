@@ -1,6 +1,6 @@
 """All rules for a store, as one class to inherit from.
 
-1. A rule is an inherited test method; a subclass that overrides one cannot even be defined.
+1. A rule is an inherited test method (`steadlith_conformance.suite`).
 2. No rule carries `@given`: two subclasses would share its state. Rules that need it use an inner function.
 3. Scores are never compared between stores, only what the port promises about them.
 """
@@ -25,6 +25,7 @@ from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
+from steadlith_conformance.suite import Suite
 
 if TYPE_CHECKING:
     from steadlith_conformance.stores.opening import MakeStore
@@ -45,15 +46,10 @@ class StoreSuite(
     MendRules,
     CompactionRules,
     MachineRules,
+    Suite,
+    port="store",
 ):
     """Subclass it in a test module and override `make_store`."""
-
-    def __init_subclass__(cls) -> None:
-        """Refuse to be silenced."""
-        silenced = [name for name in vars(cls) if name.startswith("test_") and hasattr(StoreSuite, name)]
-        if silenced:
-            message = f"{cls.__name__} overrides rules of the kit: {', '.join(silenced)}"
-            raise TypeError(message)
 
     @pytest.fixture
     def make_store(self) -> MakeStore:
