@@ -80,8 +80,8 @@ class PlayingEmbedder:
         found = self._cassette.answers.get(key)
         if found is None:
             raise EmbeddingError(
-                f"{self._place}: no answer of {self._cassette.identity.model_id!r} to a {side} of {len(_utf8(text))} bytes "
-                f"is recorded ({key.short}); record the cassette again with what is embedded and searched now"
+                f"{self._place}: no answer of {self._cassette.identity.model_id!r} to this {side} is recorded "
+                f"({len(_utf8(text))} bytes, {key.short}); record the cassette again with what is asked for now"
             )
         return found
 

@@ -45,9 +45,7 @@ class Record:
 class Recorder:
     """What stands round the calls of one adapter, or of several whose calls are to be seen in one order."""
 
-    def __init__(
-        self, *, most: int = MOST, digests: bool = False, clock: Callable[[], float] | None = None
-    ) -> None:
+    def __init__(self, *, most: int = MOST, digests: bool = False, clock: Callable[[], float] | None = None) -> None:
         self._records: deque[Record] = deque(maxlen=most)
         self._digests = digests
         self._clock = clock

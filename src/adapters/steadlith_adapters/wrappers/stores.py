@@ -102,7 +102,9 @@ class WrappedTransaction:
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""
-        return self._around(Call(WRITE, "put_document", {"version": version}), lambda: self._inner.put_document(version))
+        return self._around(
+            Call(WRITE, "put_document", {"version": version}), lambda: self._inner.put_document(version)
+        )
 
     def close_document(self, id: DocumentId) -> None:  # noqa: A002
         """See `Transaction.close_document`."""

@@ -120,6 +120,10 @@ class MemoryStore:
         message = f"{path}: an index in memory has no file to copy; `steadlith manifest export` writes what it holds"
         raise UsageError(message)
 
+    def copied(self) -> list[State]:
+        """The kept generations as a history of its own: a store over it is another index, and begins like this one."""
+        return list(self._states())
+
     def close(self) -> None:
         """See `Store.close`."""
         for reader in self._readers:
