@@ -1,0 +1,138 @@
+import pytest
+from steadlith_conformance.samples import doc, pieces, stage, write
+from steadlith_conformance.stores import StoreSuite
+from steadlith_core.errors import ForeignFile, LockHeld, OutcomeUnknown, StaleHead, StoreCorrupt, UsageError
+
+from steadlith_example.folder import Folder
+from steadlith_example.store import FACTORY
+
+
+class TestExampleStore(StoreSuite):
+    @pytest.fixture
+    def make_store(self, tmp_path):
+        opened = []
+
+        def open_store(name="index", *, readonly=False):
+            store = FACTORY.open({"path": name}, root=str(tmp_path), readonly=readonly)
+            opened.append(store)
+            return store
+
+        yield open_store
+        for store in opened:
+            store.close()
+
+
+# ---------------------------------------------------------------------- what no rule can know: how it is kept
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A folder with an index of two generations, and what opens it."""
+
+    def open_store(*, readonly=False):
+        return FACTORY.open({"path": "kept"}, root=str(tmp_path), readonly=readonly)
+
+    store = open_store()
+    write(store, {doc("a.md"): pieces("one", "two")})
+    write(store, {doc("a.md"): pieces("two", "three")})
+    store.close()
+    return tmp_path / "kept", open_store
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_what_a_killed_writer_left_is_harmless_and_goes_with_the_next_compaction(kept):
+    folder, open_store = kept
+    before = names(folder)
+    (folder / ".writing1234").write_bytes(b"half a fi")
+    (folder / "rows-0000").write_bytes(b"written, and never named by a head")
+    store = open_store()
+    assert (store.head().generation, list(store.snapshot().problems(full=True))) == (2, [])
+    store.compact(store.head(), 1)
+    assert {path.name.partition("-")[0] for path in folder.iterdir()} == {name.partition("-")[0] for name in before}
+    assert ".writing1234" not in names(folder)
+
+
+@pytest.mark.parametrize("pattern", ["HEAD", "rows-*", "generation-*"])
+def test_a_changed_byte_is_named_with_the_way_out(kept, pattern):
+    folder, open_store = kept
+    file = max(folder.glob(pattern))
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(StoreCorrupt, match=rf"{file.name}.*move the folder away"):
+        open_store().head()
+
+
+def test_a_missing_file_is_named(kept):
+    folder, open_store = kept
+    file = next(folder.glob("rows-*"))
+    file.unlink()
+    with pytest.raises(StoreCorrupt, match=f"{file.name} is missing"):
+        open_store().snapshot()
+
+
+def test_a_commit_that_the_disk_does_not_confirm_has_an_unknown_outcome(kept, monkeypatch):
+    _, open_store = kept
+    store, real = open_store(), Folder.swing
+
+    def unconfirmed(self, files):
+        def refuse():
+            raise OSError("the disk is gone")
+
+        monkeypatch.setattr(self, "_sync", refuse)
+        real(self, files)
+
+    monkeypatch.setattr(Folder, "swing", unconfirmed)
+    with pytest.raises(OutcomeUnknown, match="did not confirm"):
+        write(store, {doc("b.md"): pieces("four")})
+    assert open_store().head().generation == 3  # it happened: who looks finds out
+
+
+def test_a_write_that_a_compaction_overtook_is_stale_and_one_of_its_own_store_is_in_the_way(kept):
+    _, open_store = kept
+    store, other = open_store(), open_store()
+    reader = store.snapshot()
+    transaction = store.begin(store.head())
+    given = stage(transaction, reader, {doc("b.md"): pieces("one")})
+    with pytest.raises(UsageError, match="in progress"):
+        store.compact(store.head(), 2)
+    other.compact(other.head(), 2)
+    with pytest.raises(StaleHead, match="moved"):
+        transaction.commit(given)
+    assert list(open_store().snapshot().problems(full=True)) == []
+
+
+def test_a_folder_of_somebody_else_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.jpg").write_bytes(b"cat")
+    for use in (
+        lambda: FACTORY.open({"path": "photos"}, root=str(tmp_path), readonly=False),
+        lambda: FACTORY.set_aside({"path": "photos"}, root=str(tmp_path)),
+    ):
+        with pytest.raises(ForeignFile, match="photos"):
+            use()
+    assert names(tmp_path / "photos") == {"cat.jpg"}
+
+
+def test_a_damaged_index_is_set_aside_whole(kept):
+    folder, _ = kept
+    before = names(folder)
+    aside = FACTORY.set_aside({"path": "kept"}, root=str(folder.parent))
+    assert names(folder.parent / aside) == before
+    assert not folder.exists()
+
+
+def test_the_lock_has_one_holder_and_names_it(tmp_path):
+    first, second = (
+        FACTORY.lock({"path": "x"}, root=str(tmp_path), timeout=0.01, holder=f"apply {number}") for number in (1, 2)
+    )
+    first.acquire()
+    with pytest.raises(LockHeld, match="apply 1"):
+        second.acquire()
+    second.release()
+    first.release()
+    second.acquire()
+    second.release()
