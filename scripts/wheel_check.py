@@ -1,5 +1,9 @@
-"""Build both wheels and use them in a clean environment: what a user installs must work without this checkout."""
+"""Build the wheels and use them in a clean environment: what a user installs must work without this checkout, and a
+third party's package (tests/thirdparty) must be certified there by the kit.
+"""
 
+import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -8,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+THIRD_PARTY = ROOT / "tests" / "thirdparty"
 TOP_LEVEL = {"steadlith", "steadlith_core", "steadlith_adapters"}
 
 
@@ -21,9 +26,12 @@ def run(*command: str | Path, cwd: Path) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        run(sys.executable, "-m", "build", "--wheel", "--outdir", place / "dist", ROOT, cwd=place)
-        run(sys.executable, "-m", "build", "--wheel", "--outdir", place / "dist", ROOT / "conformance", cwd=place)
-        engine, kit = sorted((place / "dist").glob("*.whl"), key=lambda path: "conformance" in path.name)
+        for project in (ROOT, ROOT / "conformance", THIRD_PARTY):
+            run(sys.executable, "-m", "build", "--wheel", "--outdir", place / "dist", project, cwd=place)
+        engine, kit, example = (
+            next((place / "dist").glob(f"{name}-*.whl"))
+            for name in ("steadlith", "steadlith_conformance", "steadlith_example")
+        )
         with zipfile.ZipFile(engine) as archive:
             found = {name.split("/")[0] for name in archive.namelist() if ".dist-info" not in name}
         if found != TOP_LEVEL:
@@ -43,7 +51,20 @@ def main() -> None:
             sys.exit("the installed wheel does not find what it indexed")
         if "No changes" not in run(command, "plan", cwd=work):
             sys.exit("the installed wheel plans changes where there are none")
-        print(f"{engine.name} and {kit.name} work in a clean environment")
+        certify(python, example, place)
+        print(f"{engine.name} and {kit.name} work in a clean environment, and certify {example.name}")
+
+
+def certify(python: Path, example: Path, place: Path) -> None:
+    """Install the third party's wheel as anybody would, and have the kit judge it."""
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", example, cwd=place)
+    shutil.copytree(THIRD_PARTY / "tests", place / "certified" / "tests")
+    shutil.copy(THIRD_PARTY / "pyproject.toml", place / "certified")
+    run(python, "-m", "pytest", "-q", "--conformance-report", "report.json", cwd=place / "certified")
+    report = json.loads((place / "certified" / "report.json").read_text("utf-8"))
+    found = {each["port"]: each["conforms"] and each["complete"] for each in report["adapters"]}
+    if found != {"embedder": True, "store": True}:
+        sys.exit(f"the kit does not certify {example.name}: {found}")
 
 
 if __name__ == "__main__":
