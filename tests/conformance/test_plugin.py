@@ -1,4 +1,4 @@
-"""The plug-in in runs of its own, over a small suite: levels, expected failures, the report, and what cannot be silenced."""
+"""The plug-in in runs of its own, over a small suite: levels, expected failures, the report, what is not silenced."""
 
 import json
 import os
@@ -210,7 +210,9 @@ def test_a_run_of_other_tests_says_nothing_of_entries_that_it_cannot_judge(run, 
 
 def test_a_mark_that_silences_rules_fails_the_run(run):
     marks = ("skip", "skipif(True, reason='no')", "xfail")
-    classes = "".join(f"@pytest.mark.{mark}\nclass Test{number}(Mine):\n    pass\n" for number, mark in enumerate(marks))
+    classes = "".join(
+        f"@pytest.mark.{mark}\nclass Test{number}(Mine):\n    pass\n" for number, mark in enumerate(marks)
+    )
     module = GOOD.format(toy=WHOLE).replace("class TestToy", "class Mine") + classes
     code, printed, _ = run("", module=module)
     assert code == 1

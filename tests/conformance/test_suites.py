@@ -5,11 +5,13 @@ import sys
 import pytest
 
 from steadlith_conformance.caches import CacheSuite
+from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.sources import SourceSuite
 from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.tokenizers import TokenizerSuite
 
-SUITES = [CacheSuite, EmbedderSuite, SourceSuite, StoreSuite]
+SUITES = [CacheSuite, ChunkerSuite, EmbedderSuite, SourceSuite, StoreSuite, TokenizerSuite]
 
 suites = pytest.mark.parametrize("suite", SUITES)
 

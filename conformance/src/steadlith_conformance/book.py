@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pytest
 
@@ -93,7 +93,7 @@ class Book:
             from steadlith_conformance.judging import judge
 
             adapter, cls, rule = item.stash[_RULE]
-            strict = self.config.getoption("--conformance-strict")
+            strict = bool(self.config.getoption("--conformance-strict"))
             judged = judge(report, cls.port, rule, item.stash.get(_EXPECTED, None), strict=strict)
             if judged is not None:
                 shown = {"adapter": adapter, "rule": rule.name, "outcome": judged[0].value, "message": judged[1]}
@@ -167,11 +167,13 @@ def _rule(item: pytest.Item) -> tuple[str, type[Suite], Rule] | None:
     """The class under test by its node id, the class, and the rule, if the test is a rule of the kit."""
     cls = getattr(item, "cls", None)
     parent = item.getparent(pytest.Class)
-    rule = cls.rules.get(getattr(item, "originalname", "")) if _is_adapter(cls) else None
-    return None if rule is None or parent is None else (parent.nodeid, cls, rule)  # type: ignore[return-value]
+    if not _is_adapter(cls) or parent is None:
+        return None
+    rule = cls.rules.get(getattr(item, "originalname", ""))
+    return (parent.nodeid, cls, rule) if rule else None
 
 
-def _is_adapter(held: object) -> bool:
+def _is_adapter(held: object) -> TypeGuard[type[Suite]]:
     # Who has not imported a suite has none.
     suite = sys.modules.get("steadlith_conformance.suite")
     return suite is not None and isinstance(held, type) and issubclass(held, suite.Suite)

@@ -72,7 +72,9 @@ def _entry(entry: Any, where: str) -> Expected:
         else next((f"the key {key!r} is unknown" for key in entry if key not in KEYS), None)
         or next((f"{key!r} must be a text that says something" for key in KEYS[:3] if not _says(entry, key)), None)
         or ("'issue' must be a text that says something" if "issue" in entry and not _says(entry, "issue") else None)
-        or (None if "::" in entry["class"] else f"class = {entry['class']!r}: name the file too, tests/test_x.py::TestX")
+        or (
+            None if "::" in entry["class"] else f"class = {entry['class']!r}: name the file too, tests/test_x.py::TestX"
+        )
     )
     if wrong:
         message = f"expected failures: {where}: {wrong}. An entry looks like this:\n{FORM}"
@@ -87,7 +89,7 @@ def _says(entry: Mapping[str, Any], key: str) -> bool:
 def unknown(
     expected: Iterable[Expected], root: Path, modules: Iterable[str], adapters: Mapping[str, type[Suite]]
 ) -> list[str]:
-    """What is wrong with entries whose file is gone, or is one of the collected `modules` and has no such class or rule."""
+    """What is wrong with entries: their file is gone, or is one of the collected `modules` and has no such rule."""
     problems = []
     collected = set(modules)
     for each in expected:

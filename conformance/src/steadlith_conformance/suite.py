@@ -1,8 +1,8 @@
 """What every suite of the kit is: a class of rules that an adapter's author inherits and cannot silence.
 
 1. A rule is a method `test_...`; its name is the sentence that it demands, its docstring says why and what to do.
-2. A suite names its port when it is defined. A class below it is an adapter under test: it overrides fixtures, adds tests
-   of its own, and replaces no rule. What it cannot keep yet stands in one file, with a reason (`expected.py`).
+2. A suite names its port when it is defined. A class below it is an adapter under test: it overrides fixtures, adds
+   tests of its own, and replaces no rule. What it cannot keep yet stands in one file, with a reason (`expected.py`).
 3. A rule is a MUST, unless it is marked `should`: a SHOULD that fails is told and does not fail the run.
 """
 

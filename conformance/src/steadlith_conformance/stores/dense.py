@@ -57,7 +57,7 @@ class DenseRules:
         for label in ("q1", "q2", "v7"):
             query = vector(label, dimensions)
             for limit in (1, 10, 119, 120, 500):
-                hits = reader.dense(where, query, limit)
+                hits = reader.dense(where, query, limit, exact=True)
                 wanted = _oracle(reader, given, query, limit)
                 assert [hit.entry for hit in hits] == [entry for entry, _ in wanted]
                 assert [hit.score for hit in hits] == pytest.approx([score for _, score in wanted], abs=1e-5)
@@ -67,12 +67,12 @@ class DenseRules:
         given = {f"text {number}": vector("near" if number % 3 else "far") for number in range(300)}
         write_vectors(store, given, SPACE)
         reader = store.snapshot()
-        everything = reader.dense(SPACE, vector("near"), 300)
+        everything = reader.dense(SPACE, vector("near"), 300, exact=True)
         assert len(everything) == 300
         assert list(everything) == sorted(everything, key=lambda hit: (-hit.score, hit.entry))
         assert len({hit.score for hit in everything}) == 2
         for limit in (1, 7, 199, 200, 201, 299):
-            assert reader.dense(SPACE, vector("near"), limit) == everything[:limit]
+            assert reader.dense(SPACE, vector("near"), limit, exact=True) == everything[:limit]
 
     def test_limits_out_of_range_are_refused(self, make_store: MakeStore) -> None:
         store = make_store()
@@ -118,7 +118,7 @@ class DenseRules:
         found = []
         for name in ("forward", "backward"):
             reader = make_store(name).snapshot()
-            hits = reader.dense(SPACE, vector("q"), 20)
+            hits = reader.dense(SPACE, vector("q"), 20, exact=True)
             found.append((texts_of(reader, hits), [hit.score for hit in hits]))
         assert found[0] == found[1]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from steadlith_conformance.samples import Piece, doc, pieces, write
+from steadlith_conformance.suite import inapplicable
 from steadlith_core.errors import UsageError
 from steadlith_core.text.query import terms
 
@@ -82,6 +83,8 @@ class LexicalRules:
 
     def test_the_rarer_term_and_the_fuller_match_come_first(self, make_store: MakeStore) -> None:
         store = make_store()
+        if store.capabilities.lexical != "bm25":
+            inapplicable("the store does not say that it ranks by BM25")
         filler = [f"common filler number {number}" for number in range(12)]
         write(store, {doc("a.md"): pieces("common rare words", "rare rare rare", *filler)})
         reader = store.snapshot()

@@ -118,15 +118,3 @@ class LifecycleRules:
         for number in (-1, 2, 99):
             with pytest.raises(GenerationGone, match=str(number)):
                 store.snapshot(number)
-
-    def test_capabilities_are_values_that_the_port_names(self, make_store: MakeStore) -> None:
-        can = make_store().capabilities
-        assert can.commit == "atomic"
-        assert can.cas == "transactional"
-        assert can.isolation == "snapshot"
-        assert can.durability in {"fsync", "process"}
-        assert "exact" in can.dense
-        assert can.lexical in {"bm25", "none"}
-        assert "float32" in can.quantization
-        assert can.time_travel == "manifest"
-        assert can.max_limit >= 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from steadlith_conformance.stores.capabilities import CapabilityRules
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
 from steadlith_conformance.stores.dense import DenseRules
@@ -20,6 +21,7 @@ from steadlith_conformance.stores.lexical import LexicalRules
 from steadlith_conformance.stores.lifecycle import LifecycleRules
 from steadlith_conformance.stores.machine import MachineRules
 from steadlith_conformance.stores.mends import MendRules
+from steadlith_conformance.stores.outside import OutsideRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
@@ -28,11 +30,12 @@ from steadlith_conformance.stores.tries import TrieRules
 from steadlith_conformance.suite import Suite
 
 if TYPE_CHECKING:
-    from steadlith_conformance.stores.opening import MakeStore
+    from steadlith_conformance.stores.opening import MakeStore, RawRead, RawWrite
 
 
 class StoreSuite(
     LifecycleRules,
+    CapabilityRules,
     CommitRules,
     RefusalRules,
     TombstoneRules,
@@ -45,6 +48,7 @@ class StoreSuite(
     TrieRules,
     MendRules,
     CompactionRules,
+    OutsideRules,
     MachineRules,
     Suite,
     port="store",
@@ -56,3 +60,13 @@ class StoreSuite(
         """A function that opens indexes by name (see `MakeStore`)."""
         message = "override the fixture `make_store` with one that opens your store"
         raise NotImplementedError(message)
+
+    @pytest.fixture
+    def raw_read(self) -> RawRead:
+        """A function that reads what an index keeps without asking the store (see `RawRead`); it may be left out."""
+        pytest.skip("the adapter gives no `raw_read`, so what it keeps was not looked at")
+
+    @pytest.fixture
+    def raw_write(self) -> RawWrite:
+        """A function that changes what an index keeps without asking the store (see `RawWrite`); it may be left out."""
+        pytest.skip("the adapter gives no `raw_write`, so damage was not tried")
