@@ -1,6 +1,10 @@
+import re
+from base64 import b64decode, b64encode
+
 import pytest
 from steadlith_conformance.samples import doc, pieces, stage, write
 from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores.opening import Part
 from steadlith_core.errors import ForeignFile, LockHeld, OutcomeUnknown, StaleHead, StoreCorrupt, UsageError
 
 from steadlith_example.folder import Folder
@@ -20,6 +24,28 @@ class TestExampleStore(StoreSuite):
         yield open_store
         for store in opened:
             store.close()
+
+    @pytest.fixture
+    def raw_read(self, tmp_path):
+        """All files, and the vectors that stand in them as base64."""
+
+        def read(name="index"):
+            files = [path.read_bytes() for path in sorted((tmp_path / name).glob("*"))]
+            packed = (b64decode(each) for data in files for each in re.findall(rb'"bytes":"([^"]*)"', data))
+            return b"".join([*files, *packed])
+
+        return read
+
+    @pytest.fixture
+    def raw_write(self, tmp_path):
+        def change(part, old, new, name="index"):
+            written = {Part.TEXT: bytes, Part.VECTOR: b64encode}.get(part, lambda digest: digest.hex().encode())
+            files = [path for path in (tmp_path / name).glob("*-*") if written(old) in path.read_bytes()]
+            assert files, part
+            for path in files:
+                path.write_bytes(path.read_bytes().replace(written(old), written(new)))
+
+        return change
 
 
 # ---------------------------------------------------------------------- what no rule can know: how it is kept
@@ -56,12 +82,10 @@ def test_what_a_killed_writer_left_is_harmless_and_goes_with_the_next_compaction
 
 
 @pytest.mark.parametrize("pattern", ["HEAD", "rows-*", "generation-*"])
-def test_a_changed_byte_is_named_with_the_way_out(kept, pattern):
+def test_a_file_that_was_cut_short_is_named_with_the_way_out(kept, pattern):
     folder, open_store = kept
     file = max(folder.glob(pattern))
-    data = bytearray(file.read_bytes())
-    data[-1] ^= 1
-    file.write_bytes(data)
+    file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(StoreCorrupt, match=rf"{file.name}.*move the folder away"):
         open_store().head()
 

@@ -1,6 +1,6 @@
 """What a generation can be seen to have wrong: what stands under a hash or a root that it does not have.
 
-That bytes are as they were written, the digests in the files' names say; this is about what was written.
+That a generation's file is as it was written, the digest in its name says; of rows, each one's own hash or checksum.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ def problems(state: State, *, full: bool) -> Iterator[Problem]:
     yield from _head(state)
     if full:
         yield from _rows(state)
+        yield from (
+            Problem(DriftKind.VECTOR, f"a vector of entry {entry.short} does not match its checksum", entry=entry)
+            for entry in state.damaged
+        )
         yield from _documents(state)
         yield from _nodes(state)
 

@@ -80,7 +80,7 @@ class ExampleReader:
         state = self._shown()
         versions = [state.documents[id_] for id_ in ids if id_ in state.documents]
         placed = {each.entry_hash for version in versions for each in version.placements}
-        return tuple(sorted(state.rows.numbers[entry] for entry in placed if state.rows.entries[entry].embed))
+        return tuple(sorted(state.numbers[entry] for entry in placed if state.rows.entries[entry].embed))
 
     def dense(
         self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
@@ -98,14 +98,14 @@ class ExampleReader:
         for key in state.live():
             entry = state.rows.entries[key]
             whole = "\n".join((entry.title, *entry.headings, state.rows.texts[entry.text_hash]))
-            texts[state.rows.numbers[key]] = words.words(whole)
+            texts[state.numbers[key]] = words.words(whole)
         found = words.scores(texts, terms)  # of the whole index, whatever is asked for
         return _best({entry: found[entry] for entry in _searchable(state, among) if entry in found}, limit)
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         check_query(space, query)
         state = self._searched("cosines")
-        held = {state.rows.numbers[key]: row.vector for (kept, key), row in state.rows.vectors.items() if kept == space}
+        held = {state.numbers[key]: row.vector for (kept, key), row in state.rows.vectors.items() if kept == space}
         # One by one: a product of matrices may round a row's sum in another way when other rows stand beside it.
         return {entry: vectors.cosines([held[entry]], query)[0] for entry in entries if entry in held}
 
@@ -120,7 +120,7 @@ class ExampleReader:
         hits = []
         for id_, version in sorted(chosen.items()):
             for position, each in enumerate(version.placements):
-                number = state.rows.numbers[each.entry_hash]
+                number = state.numbers[each.entry_hash]
                 if left.get(number, 0) > 0:
                     left[number] -= 1
                     hits.append(_hit(state, id_, version, position))
@@ -151,7 +151,7 @@ def _recorded(version: DocumentVersion) -> RecordedDocument:
 
 
 def _searchable(state: State, among: Sequence[int] | None) -> list[int]:
-    live = {state.rows.numbers[entry] for entry in state.live()}
+    live = {state.numbers[entry] for entry in state.live()}
     return sorted(live if among is None else live.intersection(among))
 
 
@@ -164,7 +164,7 @@ def _hit(state: State, id_: DocumentId, version: DocumentVersion, position: int)
     placed = version.placements[position]
     entry = state.rows.entries[placed.entry_hash]
     return OccurrenceHit(
-        entry=state.rows.numbers[placed.entry_hash],
+        entry=state.numbers[placed.entry_hash],
         occurrence=placed.occurrence or 0,
         position=position,
         parent=placed.parent,

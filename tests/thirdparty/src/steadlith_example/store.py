@@ -143,12 +143,14 @@ class ExampleStore:
     def _rewrite(self, states: Sequence[State]) -> None:
         rows = used(states)
         file = self._folder.write("rows", rows.plain())
-        names = [self._write(replace(state, files=(file,), rows=rows)) for state in states]
+        numbers = {entry: states[-1].numbers[entry] for entry in rows.entries}
+        names = [self._write(replace(state, files=(file,), rows=rows, numbers=numbers)) for state in states]
         self._folder.swing(names)
         self._folder.sweep({file, *names})
 
     def _write(self, state: State) -> str:
-        parts = (state.generation, state.documents, state.nodes, state.next_occurrence, state.next_entry, state.files)
+        numbers, following = state.numbers, (state.next_occurrence, state.next_entry)
+        parts = (state.generation, state.documents, state.nodes, numbers, *following, state.files)
         return self._folder.write("generation", parts)
 
     def _states(self) -> list[State]:
@@ -171,11 +173,16 @@ class ExampleStore:
     def _state(self, name: str) -> State:
         if name in self._loaded:
             return self._loaded[name]
-        generation, documents, nodes, occurrence, entry, files = self._folder.read(name)
+        generation, documents, nodes, numbers, occurrence, entry, files = self._folder.read(name)
         rows = Rows()
         for file in files:
-            rows.update(Rows(*self._folder.read(file)))
-        return State(generation, documents, nodes, occurrence, entry, files, rows)
+            rows.update(Rows(*self._folder.read(file, whole=False)))
+        damaged = rows.take_damaged()
+        state = State(generation, documents, nodes, numbers, occurrence, entry, files, rows, damaged)
+        if not state.is_whole():
+            message = f"{self._folder.path}: rows are missing that {name} counts on; {WAY_OUT}"
+            raise StoreCorrupt(message)
+        return state
 
     def _removed(self, states: Sequence[State], keep_from: int) -> Removable:
         kept = [state for state in states if state.head.generation >= keep_from]

@@ -40,6 +40,7 @@ class ExampleTransaction:
         self._entries = ChainMap(self._new.entries, base.rows.entries)
         self._documents = dict(base.documents)
         self._nodes = dict(base.nodes)
+        self._numbers = dict(base.numbers)
         self._named: set[DocumentId] = set()
         self._next_occurrence, self._next_entry = base.next_occurrence, base.next_entry
 
@@ -61,7 +62,7 @@ class ExampleTransaction:
                     message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
                     raise AdapterError(message)
                 if row.entry_hash not in self._entries:
-                    self._new.numbers[row.entry_hash] = self._next_entry
+                    self._numbers[row.entry_hash] = self._next_entry
                     self._next_entry += 1
                 elif not self._mend:
                     continue
@@ -77,7 +78,7 @@ class ExampleTransaction:
                     message = f"a vector for entry {row.entry_hash.short}, which was never put"
                     raise AdapterError(message)
                 check_embedded(row.entry_hash, embed=self._entries[row.entry_hash].embed)
-                self._new.vectors[space, row.entry_hash] = row
+                self._new.put_vector(space, row)
 
     def put_document(self, version: DocumentVersion) -> None:
         with self._writing():
@@ -129,6 +130,7 @@ class ExampleTransaction:
                 generation,
                 self._documents,
                 self._nodes,
+                self._numbers,
                 self._next_occurrence,
                 self._next_entry,
                 self._base.files,
