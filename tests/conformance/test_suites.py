@@ -1,6 +1,7 @@
 """What holds of every suite of the kit: rules cannot be overridden, and each says why it is demanded."""
 
 import sys
+from dataclasses import fields
 
 import pytest
 
@@ -9,7 +10,10 @@ from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.sources import SourceSuite
 from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores.honesty import VALUES, problems
+from steadlith_conformance.stores.words import BY_WORDS
 from steadlith_conformance.tokenizers import TokenizerSuite
+from steadlith_core.ports import Capabilities
 
 SUITES = [CacheSuite, ChunkerSuite, EmbedderSuite, SourceSuite, StoreSuite, TokenizerSuite]
 
@@ -48,3 +52,47 @@ def test_the_asserts_of_every_rule_show_their_values(suite):
     for rule in suite.rules.values():
         module = sys.modules[rule.function.__module__]
         assert type(module.__spec__.loader).__name__ == "AssertionRewritingHook", module.__name__
+
+
+def test_rules_that_go_by_words_are_rules():
+    assert StoreSuite.rules.keys() >= BY_WORDS
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_every_capability_is_held_to_the_truth_by_rules_that_exist(name):
+    for value, honesty in VALUES[name].items():
+        for rules in honesty:
+            if isinstance(rules, tuple):
+                assert StoreSuite.rules.keys() >= set(rules), (name, value)
+            else:
+                assert rules.strip(), (name, value)
+
+
+def test_every_capability_of_the_port_is_in_the_table():
+    assert {*VALUES, "max_limit"} == {field.name for field in fields(Capabilities)}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"commit": "pointer_flip"}, "commit = 'pointer_flip': the port has 'atomic'"),
+        ({"dense": frozenset({"exact", "ivf"})}, "dense holds 'ivf'"),
+        ({"dense": frozenset({"hnsw"})}, "dense lacks 'exact'"),
+        ({"dense": "exact"}, "dense = 'exact'"),
+        ({"quantization": frozenset({"int8"})}, "quantization lacks 'float32'"),
+        ({"lexical": "ts_rank"}, "goes with lexical_stats = 'none'"),
+        ({"lexical": frozenset({"bm25"})}, "one value is needed"),
+        ({"reclaims_space": 1}, "reclaims_space = 1"),
+        ({"max_limit": 0}, "max_limit = 0"),
+        ({"sharding": True}, "sharding is no capability"),
+    ],
+)
+def test_what_the_port_does_not_know_is_refused(wrong, named):
+    said = {
+        **{name: next(iter(values)) for name, values in VALUES.items()},
+        "dense": frozenset({"exact"}),
+        "quantization": frozenset({"float32"}),
+        "max_limit": 100,
+    }
+    assert problems(said) == []
+    assert named in "\n".join(problems({**said, **wrong}))

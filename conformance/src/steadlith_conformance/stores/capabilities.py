@@ -112,8 +112,6 @@ class CapabilityRules:
         """
         store = make_store()
         said = store.capabilities.lexical_stats
-        if store.capabilities.lexical == "none":
-            inapplicable("the store has no lexical arm")
         write(store, {doc("a.md"): pieces(*(f"filler number{each:02}" for each in range(20)), "needle here")})
         (before,) = store.snapshot().lexical(["needle"], 5)
         write(store, {doc("b.md"): pieces(*(f"needle number{each:02}" for each in range(10)))})

@@ -23,6 +23,7 @@ from steadlith_conformance.samples import (
     vector_row,
     version,
     versions,
+    word_hits,
     write,
 )
 from steadlith_core.errors import LockHeld, StaleHead, UsageError
@@ -226,7 +227,9 @@ class CommitRules:
                 reader = watching.snapshot()
                 documents = list(reader.documents())
                 hits = reader.dense(SPACE, vector("q"), 50)
-                seen.append((reader.head.documents, len(documents), len(hits), len(reader.lexical(["text"], 50))))
+                seen.append(
+                    (reader.head.documents, len(documents), len(hits), len(word_hits(watching, reader, "text")))
+                )
                 reader.close()
 
         thread = threading.Thread(target=watch)
@@ -249,7 +252,7 @@ class CommitRules:
             assert reader.head == head
             assert [each.id for each in reader.documents()] == [doc("a.md")]
             assert reader.dense(SPACE, vector("one"), 5) == hits
-            assert len(reader.lexical(["one", "two", "three"], 5)) == 1
+            assert len(word_hits(store, reader, "one", "two", "three")) == 1
             assert [hit.text for hit in reader.occurrences([hits[0].entry], 100)] == ["one"]
             reader.close()
             assert store.snapshot().head == changed
@@ -277,7 +280,7 @@ class CommitRules:
             transaction.commit(given)
         reader = store.snapshot()
         (hit,) = reader.dense(SPACE, vector("one"), 9)
-        assert [found.entry for found in reader.lexical(["one"], 9)] == [hit.entry]
+        assert [found.entry for found in word_hits(store, reader, "one")] == [hit.entry]
         assert [found.id for found in reader.occurrences([hit.entry], 9)] == [doc("a.md"), doc("b.md")]
         assert list(reader.problems(full=True)) == []
 

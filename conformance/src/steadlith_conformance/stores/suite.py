@@ -27,6 +27,7 @@ from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
+from steadlith_conformance.stores.words import ByWords
 from steadlith_conformance.suite import Suite
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class StoreSuite(
     CompactionRules,
     OutsideRules,
     MachineRules,
+    ByWords,
     Suite,
     port="store",
 ):

@@ -16,10 +16,12 @@ from steadlith_conformance.samples import (
     space,
     spans,
     stage,
+    texts_of,
     vector,
     vector_row,
     version,
     versions,
+    word_hits,
     write,
 )
 
@@ -50,12 +52,13 @@ class TombstoneRules:
         store = make_store()
         write(store, {doc("a.md"): pieces("red apple", "green pear"), doc("b.md"): pieces("blue plum")})
         reader = store.snapshot()
-        apple = reader.lexical(["apple"], 5)[0].entry
+        apple = word_hits(store, reader, "red apple", "apple")[0].entry
         assert _dense_texts(reader) == {"red apple", "green pear", "blue plum"}
         write(store, {doc("a.md"): pieces("green pear"), doc("b.md"): None})
         reader = store.snapshot()
         assert _dense_texts(reader) == {"green pear"}
-        assert _lexical_texts(reader, "apple", "plum", "pear") == {"green pear"}
+        found = word_hits(store, reader, "apple", "plum", "pear")
+        assert texts_of(reader, found) == ["green pear"]
         assert reader.occurrences([apple], 100) == ()
         assert [each.id for each in reader.documents()] == [doc("a.md")]
         assert reader.chunks(doc("b.md")) == ()
@@ -122,7 +125,7 @@ class TombstoneRules:
         write(store, {doc("z.md", "a"): same, doc("\uffff.md"): same, doc("\U0001f600.md"): pair, doc("b.md"): pair})
         write(store, {doc("a.md"): pieces("same", "same")})
         reader = store.snapshot()
-        one, other = (reader.lexical([term], 1)[0].entry for term in ("same", "other"))
+        one, other = (word_hits(store, reader, term)[0].entry for term in ("same", "other"))
         every = [
             (doc("z.md", "a"), 0),
             (doc("a.md"), 0),
