@@ -41,6 +41,7 @@ ODD_TEXTS = (
     "事务 トランザクション",
     "emoji \U0001f680",
     "line\none\n\n\ttab",
+    "    indented, and with blanks after it  ",
     "'; DROP TABLE text; --",
 )
 

@@ -106,6 +106,9 @@ class MemoryStore:
         del scrub
         head = self._states()[-1].head
         self._refuse_to_write()
+        if any(write.is_open for write in self._writes):
+            message = "a write of this store is in progress; commit or abort it before compacting"
+            raise UsageError(message)
         if head != expected:
             message = f"the index is at generation {head.generation}, not at {expected.generation}; compact again"
             raise StaleHead(message)
