@@ -1,20 +1,25 @@
 """What holds of every suite of the kit: rules cannot be overridden, and each says why it is demanded."""
 
 import sys
+import types
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from steadlith_conformance.caches import CacheSuite
+from steadlith_conformance.checks import CHECKS
 from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.sources import SourceSuite
 from steadlith_conformance.stores import StoreSuite
 from steadlith_conformance.stores.honesty import VALUES, problems
 from steadlith_conformance.stores.words import BY_WORDS
+from steadlith_conformance.suite import Suite
 from steadlith_conformance.tokenizers import TokenizerSuite
 from steadlith_core.ports import Capabilities
 
+ROOT = Path(__file__).parents[2]
 SUITES = [CacheSuite, ChunkerSuite, EmbedderSuite, SourceSuite, StoreSuite, TokenizerSuite]
 
 suites = pytest.mark.parametrize("suite", SUITES)
@@ -52,6 +57,25 @@ def test_the_asserts_of_every_rule_show_their_values(suite):
     for rule in suite.rules.values():
         module = sys.modules[rule.function.__module__]
         assert type(module.__spec__.loader).__name__ == "AssertionRewritingHook", module.__name__
+
+
+def test_two_rules_cannot_have_one_name():
+    one, other = (type(name, (), {"test_same": lambda self: None}) for name in ("One", "Other"))
+    with pytest.raises(TypeError, match="One and Other both have a rule test_same"):
+        types.new_class("Both", (one, other, Suite), {"port": "store"})
+
+
+@pytest.mark.parametrize("number", CHECKS)
+def test_every_check_is_made_by_rules_and_tests_that_exist(number):
+    check = CHECKS[number]
+    assert check.rules or check.elsewhere
+    assert StoreSuite.rules.keys() >= set(check.rules)
+    assert all((ROOT / path).is_file() for path in check.elsewhere)
+
+
+def test_the_checks_are_numbered_without_a_gap():
+    assert list(CHECKS) == list(range(1, len(CHECKS) + 1))
+    assert len(CHECKS) > 52
 
 
 def test_rules_that_go_by_words_are_rules():

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from steadlith_conformance.report import Adapter
     from steadlith_conformance.suite import Rule, Suite
 
-SILENCERS = frozenset({"skip", "skipif", "xfail"})
+SILENCERS = frozenset({"skip", "xfail"})
+"""Marks that hide a rule whatever is the case. What `skipif` leaves out is reported as not run, with its reason."""
 FACTS = frozenset({"capabilities"})
 """Properties that rules record (`record_property`) and that stand in the report."""
 
@@ -55,8 +56,8 @@ class Book:
 
     def _mark(self, item: pytest.Item, adapter: str, rule: Rule) -> None:
         self.problems.update(
-            f"{adapter}: {rule.name} is marked {mark.name!r}; a rule that cannot be kept yet is named in the file of "
-            "expected failures"
+            f"{adapter}: rules are marked {mark.name!r}; one that cannot be kept yet is named in the file of expected "
+            "failures"
             for mark in item.iter_markers()
             if mark.name in SILENCERS
         )

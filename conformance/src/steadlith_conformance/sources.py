@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steadlith_conformance.suite import Suite
+from steadlith_conformance.suite import Suite, should
 from steadlith_core.errors import DocumentError
 from steadlith_core.ports import nothing_known
 from steadlith_core.records import FindingKind, Format, KnownFolder, gather
@@ -132,6 +132,12 @@ class SourceSuite(Suite, port="source"):
     def test_listing_again_gives_the_same_stamps(self, make_source: MakeSource, documents: Documents) -> None:
         source = make_source(documents)
         assert gather(source.list()) == gather(source.list())
+
+    @should
+    def test_documents_have_stamps(self, make_source: MakeSource, documents: Documents) -> None:
+        """Without a stamp every plan reads the document again. A version, a digest or a time of change will do."""
+        without = [entry.path for entry in gather(make_source(documents).list()).entries if entry.stamp is None]
+        assert without == []
 
     def test_a_stamp_stays_while_nothing_changes(self, make_source: MakeSource, documents: Documents) -> None:
         source = make_source(documents)

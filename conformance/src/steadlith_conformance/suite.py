@@ -72,6 +72,7 @@ class Suite:
         """Gather the rules of a suite; refuse an adapter's class that replaces some."""
         if port is not None:
             cls.port = port
+            _refuse_one_name_for_two(cls)
             cls.rules = {name: _rule(cls, name) for name in sorted(dir(cls)) if name.startswith("test_")}
         elif silenced := cls.silenced():
             message = (
@@ -84,6 +85,16 @@ class Suite:
     def silenced(cls) -> list[str]:
         """Rules that are no longer the kit's."""
         return [name for name, rule in cls.rules.items() if inspect.getattr_static(cls, name) is not rule.function]
+
+
+def _refuse_one_name_for_two(suite: type[Suite]) -> None:
+    """Of two rules of one name one would never run, and nobody would know."""
+    owners: dict[str, str] = {}
+    for base in suite.__mro__:
+        for name in vars(base):
+            if name.startswith("test_") and owners.setdefault(name, base.__name__) != base.__name__:
+                message = f"{suite.__name__}: {owners[name]} and {base.__name__} both have a rule {name}"
+                raise TypeError(message)
 
 
 def _rule(suite: type[Suite], name: str) -> Rule:

@@ -88,6 +88,21 @@ class FilterRules:
         assert reader.within([]) == ()
         assert reader.within([doc("nowhere.md")]) == ()
 
+    def test_a_filter_takes_any_path(self, make_store: MakeStore) -> None:
+        store = make_store()
+        odd = [
+            doc(path)
+            for path in ("it's.md", 'a "b".md', "100%_[x].md", "a\\b.md", "\u5206\u5757.md", "x;DROP TABLE.md")
+        ]
+        write(store, {each: pieces(f"shared {number}") for number, each in enumerate(odd)})
+        reader = store.snapshot()
+        for number, each in enumerate(odd):
+            among = reader.within([each])
+            assert texts_of(reader, reader.dense(SPACE, vector("q"), 9, among)) == [f"shared {number}"]
+            assert [hit.id for hit in reader.occurrences(among, 9, [each])] == [each]
+        assert reader.within([doc("a\0b.md"), doc("it''s.md"), doc("%")]) == ()
+        assert len(reader.within([*odd, *(doc(f"absent {number}.md") for number in range(3000))])) == len(odd)
+
     def test_what_is_dead_or_unknown_passes_no_filter(self, make_store: MakeStore) -> None:
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two"), doc("b.md"): pieces("three")})

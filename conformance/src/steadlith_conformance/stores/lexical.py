@@ -64,7 +64,7 @@ class LexicalRules:
         write(store, {doc("a.md"): pieces("one")})
         assert store.snapshot().lexical([], 10) == ()
 
-    def test_limits_out_of_range_are_refused(self, make_store: MakeStore) -> None:
+    def test_lexical_limits_out_of_range_are_refused(self, make_store: MakeStore) -> None:
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         reader, most = store.snapshot(), store.capabilities.max_limit

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from steadlith_conformance.stores.backups import BackupRules
 from steadlith_conformance.stores.capabilities import CapabilityRules
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
@@ -51,6 +52,7 @@ class StoreSuite(
     MendRules,
     CompactionRules,
     OvertakenRules,
+    BackupRules,
     OutsideRules,
     MachineRules,
     ByWords,

@@ -24,6 +24,7 @@ BY_WORDS = frozenset(
         "test_bm25_weighs_rarity_repetition_and_length",
         "test_case_and_scripts_without_word_breaks",
         "test_hostile_queries_never_raise",
+        "test_lexical_limits_out_of_range_are_refused",
         "test_new_content_under_an_old_id_is_what_is_found",
         "test_occurrences_outside_the_documents_are_not_answered",
         "test_only_metadata_may_change",
