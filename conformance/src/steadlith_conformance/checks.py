@@ -171,6 +171,13 @@ CHECKS: Mapping[int, Check] = {
     ),
     64: Check("a filter by occurrence", ("test_occurrences_outside_the_documents_are_not_answered",)),
     65: Check("a backup", ("test_a_backup_is_what_was_committed",)),
+    66: Check(
+        "compacting beside a write",
+        (
+            "test_a_write_that_a_compaction_overtook_commits_a_whole_index_or_is_stale",
+            "test_a_store_compacts_nothing_under_its_own_write",
+        ),
+    ),
 }
 
 

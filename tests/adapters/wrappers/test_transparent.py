@@ -1,5 +1,7 @@
 """With nothing to do, wrappers are not there: each wrapped adapter keeps every rule of the kit."""
 
+from pathlib import Path
+
 import apsw
 import pytest
 
@@ -57,8 +59,33 @@ class TestMemoryStoreWrapped(StoreSuite):
             store.close()
 
 
+class SqliteFiles:
+    """The hooks round a store over SQLite; `kept` is the file of an index by its name."""
+
+    @pytest.fixture
+    def raw_read(self, kept):
+        def read(name="index"):
+            files = (Path(f"{kept(name)}{end}") for end in ("", "-wal"))
+            return b"".join(path.read_bytes() for path in files if path.exists())
+
+        return read
+
+    @pytest.fixture
+    def raw_write(self, kept):
+        def change(_part, old, new, name="index"):
+            content = kept(name).read_bytes()
+            assert old in content
+            kept(name).write_bytes(content.replace(old, new))
+
+        return change
+
+
 @pytest.mark.slow
-class TestSqliteStoreWrapped(StoreSuite):
+class TestSqliteStoreWrapped(SqliteFiles, StoreSuite):
+    @pytest.fixture
+    def kept(self, tmp_path):
+        return lambda name: tmp_path / name / "index.sqlite3"
+
     @pytest.fixture
     def make_store(self, tmp_path):
         factory, opened = nested(WrappedStores, STORES, idle().values()), []
@@ -72,6 +99,7 @@ class TestSqliteStoreWrapped(StoreSuite):
             store.close()
 
 
+@pytest.mark.slow
 class TestDryRunOfMemoryStore(StoreSuite):
     @pytest.fixture
     def make_store(self):
@@ -91,16 +119,20 @@ class TestDryRunOfMemoryStore(StoreSuite):
             store.close()
 
 
-class TestDryRunOfSqliteStore(StoreSuite):
+class TestDryRunOfSqliteStore(SqliteFiles, StoreSuite):
     @pytest.fixture
-    def make_store(self, tmp_path):
+    def kept(self, tmp_path):
+        return lambda name: tmp_path / "thrown away" / name / "index"
+
+    @pytest.fixture
+    def make_store(self, tmp_path, kept):
         runs, opened = {}, []
 
         def begin(name):
-            (tmp_path / "copies" / name).mkdir(parents=True)
+            kept(name).parent.mkdir(parents=True)
             return DryRun(
-                lambda: STORES.open({}, root=str(tmp_path / name), readonly=True),
-                by_backup(STORES, str(tmp_path / "copies" / name)),
+                lambda: STORES.open({"path": name}, root=str(tmp_path / "real"), readonly=True),
+                by_backup(STORES, str(kept(name).parent)),
             )
 
         def open_store(name="index", *, readonly=False):
@@ -112,7 +144,7 @@ class TestDryRunOfSqliteStore(StoreSuite):
         yield open_store
         for store in opened:
             store.close()
-        assert [path.name for path in tmp_path.iterdir() if path.name != "copies"] == []
+        assert not (tmp_path / "real").exists()
 
 
 class TestSqliteCacheWrapped(CacheSuite):
