@@ -1,4 +1,4 @@
-"""Write the tables of docs/conformance.md from the kit: checks, capabilities, rules; `--check` fails when one is stale."""
+"""Write the tables of docs/conformance.md from the kit; `--check` fails when one is stale."""
 
 import re
 import sys
@@ -43,7 +43,10 @@ def checks() -> str:
 
 
 def capabilities() -> str:
-    rows = ["| capability | value | fails if it is claimed and not so | fails if it is so and not claimed |", "|---|---|---|---|"]
+    rows = [
+        "| capability | value | fails if it is claimed and not so | fails if it is so and not claimed |",
+        "|---|---|---|---|",
+    ]
     for name, values in VALUES.items():
         for value, honesty in values.items():
             shown = str(value).lower() if isinstance(value, bool) else f'"{value}"'
@@ -53,7 +56,10 @@ def capabilities() -> str:
 
 def formats() -> str:
     rows = ["| file | pins | questions |", "|---|---|---|"]
-    rows += [f"| `{name}.json` | {pins} | {', '.join(f'`{each}`' for each in asks)} |" for name, (pins, asks) in FILES.items()]
+    rows += [
+        f"| `{name}.json` | {pins} | {', '.join(f'`{each}`' for each in asks)} |"
+        for name, (pins, asks) in FILES.items()
+    ]
     return "\n".join(rows)
 
 

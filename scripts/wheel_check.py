@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 THIRD_PARTY = ROOT / "tests" / "thirdparty"
 TOP_LEVEL = {"steadlith", "steadlith_core", "steadlith_adapters"}
+CARRIED = ("licenses/LICENSE", "report.schema.json", "vectors/documents.json", "py.typed", "entry_points.txt")
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -21,6 +22,21 @@ def run(*command: str | Path, cwd: Path) -> str:
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} exited {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def certify(python: Path, example: Path, place: Path) -> None:
+    """Install the third party's wheel as anybody would; pytest loads the plug-in by itself, and the kit judges."""
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", example, cwd=place)
+    shutil.copytree(THIRD_PARTY / "tests", place / "certified" / "tests")
+    shutil.copy(THIRD_PARTY / "pyproject.toml", place / "certified")
+    options = ("-q", "--conformance-strict", "--conformance-report", "report.json")
+    printed = run(python, "-m", "pytest", *options, cwd=place / "certified")
+    report = json.loads((place / "certified" / "report.json").read_text("utf-8"))
+    found = {each["port"]: each["conforms"] and each["complete"] for each in report["adapters"]}
+    if found != {"embedder": True, "store": True}:
+        sys.exit(f"the installed kit does not certify {example.name}: {found}")
+    if "conformance" not in printed:
+        sys.exit(f"the installed kit shows no table:\n{printed}")
 
 
 def main() -> None:
@@ -36,6 +52,10 @@ def main() -> None:
             found = {name.split("/")[0] for name in archive.namelist() if ".dist-info" not in name}
         if found != TOP_LEVEL:
             sys.exit(f"{engine.name} holds {sorted(found)}, expected {sorted(TOP_LEVEL)}")
+        with zipfile.ZipFile(kit) as archive:
+            missing = [end for end in CARRIED if not any(name.endswith(end) for name in archive.namelist())]
+        if missing:
+            sys.exit(f"{kit.name} lacks {', '.join(missing)}")
 
         venv.create(place / "venv", with_pip=True)
         python = place / "venv" / "bin" / "python"
@@ -53,18 +73,6 @@ def main() -> None:
             sys.exit("the installed wheel plans changes where there are none")
         certify(python, example, place)
         print(f"{engine.name} and {kit.name} work in a clean environment, and certify {example.name}")
-
-
-def certify(python: Path, example: Path, place: Path) -> None:
-    """Install the third party's wheel as anybody would, and have the kit judge it."""
-    run(python, "-m", "pip", "install", "--quiet", "--no-index", example, cwd=place)
-    shutil.copytree(THIRD_PARTY / "tests", place / "certified" / "tests")
-    shutil.copy(THIRD_PARTY / "pyproject.toml", place / "certified")
-    run(python, "-m", "pytest", "-q", "--conformance-report", "report.json", cwd=place / "certified")
-    report = json.loads((place / "certified" / "report.json").read_text("utf-8"))
-    found = {each["port"]: each["conforms"] and each["complete"] for each in report["adapters"]}
-    if found != {"embedder": True, "store": True}:
-        sys.exit(f"the kit does not certify {example.name}: {found}")
 
 
 if __name__ == "__main__":

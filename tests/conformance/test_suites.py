@@ -11,6 +11,7 @@ from steadlith_conformance.caches import CacheSuite
 from steadlith_conformance.checks import CHECKS
 from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_conformance.embedders import EmbedderSuite
+from steadlith_conformance.formats import FormatSuite
 from steadlith_conformance.sources import SourceSuite
 from steadlith_conformance.stores import StoreSuite
 from steadlith_conformance.stores.honesty import VALUES, problems
@@ -20,7 +21,7 @@ from steadlith_conformance.tokenizers import TokenizerSuite
 from steadlith_core.ports import Capabilities
 
 ROOT = Path(__file__).parents[2]
-SUITES = [CacheSuite, ChunkerSuite, EmbedderSuite, SourceSuite, StoreSuite, TokenizerSuite]
+SUITES = [CacheSuite, ChunkerSuite, EmbedderSuite, FormatSuite, SourceSuite, StoreSuite, TokenizerSuite]
 
 suites = pytest.mark.parametrize("suite", SUITES)
 
@@ -120,3 +121,8 @@ def test_what_the_port_does_not_know_is_refused(wrong, named):
     }
     assert problems(said) == []
     assert named in "\n".join(problems({**said, **wrong}))
+
+
+@suites
+def test_every_rule_says_more_than_its_name(suite):
+    assert [name for name, rule in suite.rules.items() if len(rule.advice) < 40] == []

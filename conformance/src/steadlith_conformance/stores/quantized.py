@@ -83,6 +83,9 @@ class QuantizedRules:
     """Rules 42 to 46 of the storage specification, for spaces that are not float32."""
 
     def test_what_is_offered_can_be_kept_and_nothing_else(self, make_store: MakeStore) -> None:
+        """`quantization` names the forms that `put_vectors` takes. Refuse every other with `AdapterError`, before
+        anything is kept.
+        """
         assert make_store().capabilities.quantization <= frozenset(QUANTIZATIONS)
         for form in QUANTIZATIONS:
             store = make_store(form)
@@ -95,6 +98,9 @@ class QuantizedRules:
             assert store.head().generation == 0
 
     def test_dimensions_that_a_form_cannot_have_are_refused(self, make_store: MakeStore) -> None:
+        """Bits fill bytes, so a binary space has a multiple of eight dimensions. Ask `retrieval.quantization` what a
+        form can have.
+        """
         for form in _offered(make_store()):
             store = make_store(form)
             for dimensions in (7, 12):
@@ -109,6 +115,7 @@ class QuantizedRules:
                     assert len(store.snapshot().dense(where, vector("one", dimensions), 1)) == 1
 
     def test_vectors_keys_and_cosines_are_those_that_were_put(self, make_store: MakeStore) -> None:
+        """A form decides what is read first. What is given out is the full vector, bit for bit: it was paid for."""
         given = {f"text {number}": vector(f"v{number}") for number in range(40)}
         for form in _offered(make_store()):
             store, plain, where = make_store(form), _in(FLOAT32, 8), _in(form, 8)
@@ -122,6 +129,7 @@ class QuantizedRules:
             assert list(reader.problems(full=True)) == []
 
     def test_where_all_are_candidates_the_answer_is_the_exact_one(self, make_store: MakeStore) -> None:
+        """Where oversampling reaches everything, codes decide nothing."""
         given = {f"text {number}": vector(f"v{number % 70}", DIMENSIONS) for number in range(100)}
         for form in _offered(make_store()):
             store = make_store(form)
@@ -133,6 +141,9 @@ class QuantizedRules:
                     assert reader.dense(_in(form), query, limit) == reader.dense(_in(FLOAT32), query, limit)
 
     def test_candidates_are_found_by_their_codes_and_ordered_by_their_vectors(self, make_store: MakeStore) -> None:
+        """Take `OVERSAMPLE` times as many candidates by their codes, all that tie with the last one included, and order
+        them by their full vectors.
+        """
         given = sample()
         for form in _offered(make_store()):
             store, by_rule = make_store(form), 0
@@ -151,6 +162,7 @@ class QuantizedRules:
             assert by_rule >= FLOORS[form] * LIMIT * len(queries())
 
     def test_what_is_found_does_not_depend_on_the_order_of_writing(self, make_store: MakeStore) -> None:
+        """Many vectors share a code. All that tie with the last candidate are candidates."""
         given = {f"text {number}": _flat(number) for number in range(1100)}
         for form in _offered(make_store()):
             found = []
@@ -164,6 +176,7 @@ class QuantizedRules:
             assert found[0][0][0] == "text 7"
 
     def test_the_dead_never_hide_the_living(self, make_store: MakeStore) -> None:
+        """Codes of dead entries must not take the places of candidates."""
         given = {f"near {number}": vector("q", DIMENSIONS) for number in range(1200)}
         for form in _offered(make_store()):
             store = make_store(form)
@@ -175,6 +188,7 @@ class QuantizedRules:
             assert list(reader.problems(full=True)) == []
 
     def test_spaces_of_one_model_stand_side_by_side(self, make_store: MakeStore) -> None:
+        """While an index moves to another form both are kept, and each is live by itself."""
         for form in _offered(make_store()):
             store, spaces = make_store(form), (_in(FLOAT32, 8), _in(form, 8))
             write(store, {doc("a.md"): pieces("one", "two")}, spaces=spaces)
@@ -190,6 +204,7 @@ class QuantizedRules:
                 assert sorted(texts_of(reader, reader.dense(where, vector("q"), 5))) == wanted
 
     def test_a_vector_that_is_put_again_is_found_where_it_is_now(self, make_store: MakeStore) -> None:
+        """Code and vector are replaced together, or the code finds what is no longer there."""
         given = {f"text {number}": vector(f"v{number}", DIMENSIONS) for number in range(1100)}
         moved = vector("elsewhere", DIMENSIONS)
         for form in _offered(make_store()):
