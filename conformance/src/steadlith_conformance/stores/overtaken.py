@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from steadlith_conformance.samples import doc, pieces, stage, write
+from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write
 from steadlith_core.errors import LockHeld, StaleHead, UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class OvertakenRules:
         assert store.head().generation == (3 if committed else 2)
         with closing(store.snapshot()) as reader:
             assert list(reader.problems(full=True)) == []
-            hits = reader.lexical(["one", "two"], 5)
+            hits = reader.dense(SPACE, vector("one"), 5)
             found = {hit.text for hit in reader.occurrences([hit.entry for hit in hits], 5)}
         assert found == ({"one", "two"} if committed else {"two"})
 
