@@ -121,6 +121,14 @@ def test_what_may_be_repeated_are_methods_of_the_ports():
     known = {f"{port.__name__.lower()}.{name}" for _, port in WRAPPERS for name in methods(port)}
     assert known >= REPEATABLE
     assert not any(name.startswith("transaction.") for name in REPEATABLE)
-    for changes in ("store.begin", "store.compact", "store.backup", "cache.prune", "cache.drop", "cache.add"):
+    for changes in (
+        "store.begin",
+        "store.tag",
+        "store.compact",
+        "store.backup",
+        "cache.prune",
+        "cache.drop",
+        "cache.add",
+    ):
         assert changes in known
         assert changes not in REPEATABLE

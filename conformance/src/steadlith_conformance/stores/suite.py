@@ -27,6 +27,7 @@ from steadlith_conformance.stores.overtaken import OvertakenRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
+from steadlith_conformance.stores.tags import TagRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
 from steadlith_conformance.stores.words import ByWords
@@ -52,6 +53,7 @@ class StoreSuite(
     MendRules,
     CompactionRules,
     OvertakenRules,
+    TagRules,
     BackupRules,
     OutsideRules,
     MachineRules,

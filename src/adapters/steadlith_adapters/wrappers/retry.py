@@ -33,7 +33,7 @@ REPEATABLE = frozenset(
         *("source.list", "source.read", "source.stamp", "source.leaves_out", "source.place"),
         *("cache.contains", "cache.get", "cache.probe", "cache.stats", "cache.entries", "cache.prunable"),
         *("cache.put", "cache.touch", "cache.put_probe"),  # "harmless", says the port
-        *("store.head", "store.snapshot", "store.history", "store.removable", "store.traces"),
+        *("store.head", "store.snapshot", "store.history", "store.tags", "store.removable", "store.traces"),
         *("reader.documents", "reader.find", "reader.nodes", "reader.rows", "reader.chunks", "reader.entries"),
         *("reader.texts", "reader.held", "reader.problems", "reader.vectors", "reader.cosines", "reader.occurrences"),
         *("reader.dense", "reader.lexical", "reader.within"),

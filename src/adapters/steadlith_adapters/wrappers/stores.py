@@ -52,6 +52,15 @@ class WrappedStore:
         """See `Store.history`."""
         return self._around(Call(PORT, "history", {}), self._inner.history)
 
+    def tags(self) -> Mapping[str, int]:
+        """See `Store.tags`."""
+        return self._around(Call(PORT, "tags", {}), self._inner.tags)
+
+    def tag(self, name: str, generation: int | None) -> None:
+        """See `Store.tag`."""
+        call = Call(PORT, "tag", {"name": name, "generation": generation})
+        return self._around(call, lambda: self._inner.tag(name, generation))
+
     def removable(self, keep_from: int) -> Removable:
         """See `Store.removable`."""
         return self._around(Call(PORT, "removable", {"keep_from": keep_from}), lambda: self._inner.removable(keep_from))

@@ -1,7 +1,8 @@
 """The folder of an index: files that are written once, and one small file that says which of them count.
 
-1. A file is named by the digest of what is in it, and never changed. `HEAD` names the files of every kept generation;
-   replacing it, by one rename, is the commit. Whatever else is in the folder is a leftover and harmless.
+1. A file is named by the digest of what is in it, and never changed. `HEAD` names the files of every kept generation,
+   and has the names that generations were given; replacing it, by one rename, is the commit. Whatever else is in the
+   folder is a leftover and harmless.
 2. Write, swing, then delete: what `HEAD` is to name is on the disk before, what it no longer names goes afterwards.
 3. `HEAD` is looked at and replaced under a lock, so of two commits on one head one wins. The kernel frees the lock when
    its holder dies. Readers need none: a rename shows them the old file or the new one.
@@ -13,7 +14,8 @@ import os
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import filelock
 
@@ -22,10 +24,17 @@ from steadlith_core.errors import ForeignFile, OutcomeUnknown, StoreCorrupt
 from steadlith_example import codec
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 FORMAT = b"steadlith-example/1\n"
 WAY_OUT = "move the folder away and run `steadlith plan`: the index is made anew, from sources and cache"
+
+
+class Kept(NamedTuple):
+    """What `HEAD` says: the files of the kept generations, oldest first, and numbers of generations by their names."""
+
+    files: tuple[str, ...] = ()
+    tags: Mapping[str, int] = MappingProxyType({})
 
 
 class Folder:
@@ -46,14 +55,14 @@ class Folder:
             message = f"{self.path} is of the format {marker.read_bytes()[:40]!r}, this version has {FORMAT!r}"
             raise ForeignFile(message)
 
-    def head(self) -> tuple[str, ...]:
-        """The files of the kept generations, oldest first; none of an absent index."""
+    def head(self) -> Kept:
+        """What counts now; nothing of an absent index."""
         try:
             data = (self.path / "HEAD").read_bytes()
         except FileNotFoundError:
-            return ()
+            return Kept()
         digest, _, body = data.partition(b"\n")
-        return tuple(self._load("HEAD", body, digest.decode("ascii", "replace")))
+        return Kept(*self._load("HEAD", body, digest.decode("ascii", "replace")))
 
     def read(self, name: str, *, whole: bool = True) -> Any:
         """What `write` wrote. Not `whole`: of what has a digest of its own, row by row, one damaged row costs no other.
@@ -69,9 +78,9 @@ class Folder:
         self._durably(name, data)
         return name
 
-    def swing(self, names: Collection[str]) -> None:
-        """Make these the files that count. Raises `OutcomeUnknown` if it may have happened or not."""
-        data = codec.dump(list(names))
+    def swing(self, kept: Kept) -> None:
+        """Make this what counts. Raises `OutcomeUnknown` if it may have happened or not."""
+        data = codec.dump(kept)
         digest = hash_fields("example-file", data).hex()
         with self._temporary(digest.encode() + b"\n" + data) as written:
             written.replace(self.path / "HEAD")

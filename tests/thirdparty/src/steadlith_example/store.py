@@ -15,13 +15,13 @@ import filelock
 from steadlith_adapters.settings import Table
 from steadlith_core.errors import GenerationGone, LockHeld, StaleHead, StoreCorrupt, UsageError
 from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
-from steadlith_example.folder import WAY_OUT, Folder
+from steadlith_example.folder import WAY_OUT, Folder, Kept
 from steadlith_example.reader import MAX_LIMIT, ExampleReader
 from steadlith_example.state import Rows, State, used
 from steadlith_example.writing import QUANTIZATION, ExampleTransaction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from steadlith_core.ports import Settings, Store, StoreFactory, Trouble
     from steadlith_core.records import DocumentId, Generation, Head
@@ -84,6 +84,22 @@ class ExampleStore:
     def history(self) -> tuple[Generation, ...]:
         return tuple(state.generation for state in self._states() if state.generation)
 
+    def tags(self) -> Mapping[str, int]:
+        self._states()
+        return dict(sorted(self._folder.head().tags.items()))
+
+    def tag(self, name: str, generation: int | None) -> None:
+        self._refuse_to_write()
+        self._refuse_during_a_write()
+        if generation is None and name not in self.tags():
+            return
+        _kept(self._states(), generation)  # of an absent index not even the folder is made
+        with self._folder.alone():
+            _kept(self._states(), generation)  # and now nobody compacts
+            files, tags = self._folder.head()
+            others = {given: number for given, number in tags.items() if given != name}
+            self._folder.swing(Kept(files, others if generation is None else {**others, name: generation}))
+
     def removable(self, keep_from: int) -> Removable:
         states = self._states()
         _kept(states, keep_from)
@@ -100,9 +116,7 @@ class ExampleStore:
 
     def compact(self, expected: Head, keep_from: int, *, scrub: bool = False) -> Compaction:
         self._refuse_to_write()
-        if any(write.is_open for write in self._writes):
-            message = "a write of this store is in progress; commit or abort it before compacting"
-            raise UsageError(message)
+        self._refuse_during_a_write()
         if not self._folder.path.exists():
             return Compaction(keep_from, self.removable(keep_from), 0, 0, given_back=True)
         with self._folder.alone():
@@ -138,14 +152,18 @@ class ExampleStore:
                 raise StaleHead(message)
             rows = self._folder.write("rows", new.plain())
             made = replace(made, files=(*base.files, rows))
-            self._folder.swing([*self._folder.head(), self._write(made)])
+            files, tags = self._folder.head()
+            self._folder.swing(Kept((*files, self._write(made)), tags))
 
     def _rewrite(self, states: Sequence[State]) -> None:
         rows = used(states)
         file = self._folder.write("rows", rows.plain())
         numbers = {entry: states[-1].numbers[entry] for entry in rows.entries}
         names = [self._write(replace(state, files=(file,), rows=rows, numbers=numbers)) for state in states]
-        self._folder.swing(names)
+        tags = {
+            name: number for name, number in self._folder.head().tags.items() if number >= states[0].head.generation
+        }
+        self._folder.swing(Kept(tuple(names), tags))
         self._folder.sweep({file, *names})
 
     def _write(self, state: State) -> str:
@@ -158,14 +176,14 @@ class ExampleStore:
         if self._closed:
             message = "this store is closed; open it again"
             raise UsageError(message)
-        names = self._folder.head()
+        names = self._folder.head().files
         while True:
             try:
                 self._loaded = {name: self._state(name) for name in names}
                 return list(self._loaded.values()) or [State()]
             except FileNotFoundError as error:
                 # A compaction may have removed it since we looked at the head. If the head did not move, it is damage.
-                before, names = names, self._folder.head()
+                before, names = names, self._folder.head().files
                 if names == before:
                     message = f"{error.filename} is missing; {WAY_OUT}"
                     raise StoreCorrupt(message) from error
@@ -197,6 +215,11 @@ class ExampleStore:
             texts=len(old.texts) - len(new.texts),
             vectors=len(old.vectors) - len(new.vectors),
         )
+
+    def _refuse_during_a_write(self) -> None:
+        if any(write.is_open for write in self._writes):
+            message = "a write of this store is in progress; commit or abort it first"
+            raise UsageError(message)
 
     def _refuse_to_write(self) -> None:
         self._states()

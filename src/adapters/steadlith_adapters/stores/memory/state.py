@@ -16,6 +16,8 @@ from steadlith_core.state.roots import empty_head
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from steadlith_core.records import DocumentId, Generation, Head, Space
     from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode
 
@@ -45,7 +47,8 @@ def _seal(row: VectorRow) -> Digest:
 class State:
     """What a store holds at one generation. Entries are numbered in the order they were first put.
 
-    In `documents` every placement has its occurrence id; `used` are all ids that were ever given out.
+    In `documents` every placement has its occurrence id; `used` are all ids that were ever given out. The `tags` of
+    the last state are those of the index.
     """
 
     head: Head = field(default_factory=empty_head)
@@ -57,6 +60,7 @@ class State:
     documents: dict[DocumentId, DocumentVersion] = field(default_factory=dict)
     nodes: dict[str, TrieNode] = field(default_factory=dict)
     used: frozenset[int] = frozenset()
+    tags: Mapping[str, int] = field(default_factory=dict)
 
     def copy(self) -> State:
         """The same content in dictionaries of its own."""

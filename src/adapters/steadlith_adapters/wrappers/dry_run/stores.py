@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from steadlith_core.ports import (
         Capabilities,
@@ -98,6 +98,14 @@ class DryRunStore:
     def history(self) -> tuple[Generation, ...]:
         """See `Store.history`."""
         return self._now().history()
+
+    def tags(self) -> Mapping[str, int]:
+        """See `Store.tags`."""
+        return self._now().tags()
+
+    def tag(self, name: str, generation: int | None) -> None:
+        """See `Store.tag`."""
+        return self._writable().tag(name, generation)
 
     def removable(self, keep_from: int) -> Removable:
         """See `Store.removable`."""
