@@ -10,13 +10,22 @@ from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.formats import FILES, FormatSuite
 from steadlith_conformance.sources import SourceSuite
-from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores import StoreFactorySuite, StoreSuite
 from steadlith_conformance.stores.honesty import VALUES
 from steadlith_conformance.suite import Level
 from steadlith_conformance.tokenizers import TokenizerSuite
 
 PAGE = Path(__file__).parent.parent / "docs" / "conformance.md"
-SUITES = (StoreSuite, CacheSuite, EmbedderSuite, SourceSuite, ChunkerSuite, TokenizerSuite, FormatSuite)
+SUITES = (
+    StoreSuite,
+    StoreFactorySuite,
+    CacheSuite,
+    EmbedderSuite,
+    SourceSuite,
+    ChunkerSuite,
+    TokenizerSuite,
+    FormatSuite,
+)
 
 
 def named(rules: tuple[str, ...] | str) -> str:
@@ -29,7 +38,7 @@ def suites() -> str:
     rows = ["| suite | MUST | SHOULD |", "|---|---|---|"]
     for suite in SUITES:
         levels = [rule.level for rule in suite.rules.values()]
-        name = f"{suite.__module__}.{suite.__name__}".replace(".suite.", ".")
+        name = f"{suite.__module__}.{suite.__name__}".replace(".suite.", ".").replace(".factories.", ".")
         rows.append(f"| `{name}` | {levels.count(Level.MUST)} | {levels.count(Level.SHOULD)} |")
     return "\n".join(rows)
 

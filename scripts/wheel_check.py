@@ -32,8 +32,8 @@ def certify(python: Path, example: Path, place: Path) -> None:
     options = ("-q", "--conformance-strict", "--conformance-report", "report.json")
     printed = run(python, "-m", "pytest", *options, cwd=place / "certified")
     report = json.loads((place / "certified" / "report.json").read_text("utf-8"))
-    found = {each["port"]: each["conforms"] and each["complete"] for each in report["adapters"]}
-    if found != {"embedder": True, "store": True}:
+    found = {each["adapter"].rpartition("::")[2]: each["conforms"] and each["complete"] for each in report["adapters"]}
+    if found != dict.fromkeys(("TestExampleEmbedder", "TestExampleStore", "TestExampleStores"), True):
         sys.exit(f"the installed kit does not certify {example.name}: {found}")
     if "conformance" not in printed:
         sys.exit(f"the installed kit shows no table:\n{printed}")

@@ -259,3 +259,18 @@ def test_nothing_is_loaded():
     assert code == 0, printed
     assert "conformance ===" not in printed
     assert report["adapters"] == []
+
+
+def test_a_process_that_dies_is_a_problem_and_no_crash(run):
+    module = GOOD.format(toy=WHOLE) + "\n    def test_that_kills(self):\n        import os\n        os._exit(3)\n"
+    code, printed, report = run("", "-n", "1", "--max-worker-restart", "0", module=module)
+    assert code != 0
+    assert "INTERNALERROR" not in printed
+    assert "died, so not all of its rules are known" in report["problems"][0]
+
+
+def test_a_run_that_only_collects_writes_no_report(run):
+    code, printed, report = run(WHOLE, "--collect-only")
+    assert code == 0
+    assert report is None
+    assert "conformance ===" not in printed

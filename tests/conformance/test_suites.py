@@ -13,7 +13,7 @@ from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.formats import FormatSuite
 from steadlith_conformance.sources import SourceSuite
-from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores import StoreFactorySuite, StoreSuite
 from steadlith_conformance.stores.honesty import VALUES, problems
 from steadlith_conformance.stores.words import BY_WORDS
 from steadlith_conformance.suite import Suite
@@ -21,7 +21,16 @@ from steadlith_conformance.tokenizers import TokenizerSuite
 from steadlith_core.ports import Capabilities
 
 ROOT = Path(__file__).parents[2]
-SUITES = [CacheSuite, ChunkerSuite, EmbedderSuite, FormatSuite, SourceSuite, StoreSuite, TokenizerSuite]
+SUITES = [
+    CacheSuite,
+    ChunkerSuite,
+    EmbedderSuite,
+    FormatSuite,
+    SourceSuite,
+    StoreSuite,
+    StoreFactorySuite,
+    TokenizerSuite,
+]
 
 suites = pytest.mark.parametrize("suite", SUITES)
 
@@ -70,7 +79,7 @@ def test_two_rules_cannot_have_one_name():
 def test_every_check_is_made_by_rules_and_tests_that_exist(number):
     check = CHECKS[number]
     assert check.rules or check.elsewhere
-    assert StoreSuite.rules.keys() >= set(check.rules)
+    assert StoreSuite.rules.keys() | StoreFactorySuite.rules.keys() >= set(check.rules)
     assert all((ROOT / path).is_file() for path in check.elsewhere)
 
 

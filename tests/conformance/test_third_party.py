@@ -15,7 +15,7 @@ COMMAND = "from steadlith.cli.main import main; main()"
 
 CONFIG = """
 [sources.docs]
-path = "docs"
+path = "."
 
 [store]
 type = "example"
@@ -69,7 +69,7 @@ def test_it_is_used_by_name_from_the_first_plan_to_a_verified_index(installed, t
     assert "example/1" in json.dumps(plan)
     assert len(plan["changes"]) == 2
     steadlith("apply", "--yes")
-    assert "docs:apples.md" in steadlith("search", "sweet").splitlines()[0]
+    assert "docs/apples.md" in steadlith("search", "sweet").splitlines()[0]
     steadlith("verify")
     (docs / "pears.md").write_text("# Pears\n\nPears are yellow now.\n", "utf-8")
     steadlith("apply", "--yes")
@@ -89,6 +89,7 @@ def test_the_kit_certifies_it(installed, tmp_path):
     assert {each["adapter"]: each["conforms"] for each in report["adapters"]} == {
         "tests/test_embedder.py::TestExampleEmbedder": True,
         "tests/test_store.py::TestExampleStore": True,
+        "tests/test_store.py::TestExampleStores": True,
     }, told
     for each in report["adapters"]:
         rules = {rule["rule"]: rule["outcome"] for rule in each["rules"]}

@@ -126,7 +126,10 @@ class Book:
             output[_KEY] = {"problems": sorted(self.problems), "adapters": adapters}
             return
         for each in self.shown:
-            self.adapters[each["adapter"]].enter(each)
+            if (adapter := self.adapters.get(each["adapter"])) is not None:
+                adapter.enter(each)
+            else:
+                self.problems.add(f"{each['adapter']}: the process that ran it died, so not all of its rules are known")
         if self.problems and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if (target := self.config.getoption("--conformance-report")) and not self.config.option.collectonly:

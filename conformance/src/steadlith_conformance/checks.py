@@ -29,7 +29,11 @@ CHECKS: Mapping[int, Check] = {
         "opening again changes nothing",
         ("test_an_absent_index_is_generation_0", "test_opening_an_index_again_changes_nothing"),
     ),
-    2: Check("a foreign or newer file is refused", (), ("tests/adapters/stores/test_sqlite_files.py",)),
+    2: Check(
+        "a foreign or newer file is refused",
+        ("test_a_foreign_file_is_refused_and_left_alone",),
+        ("tests/adapters/stores/test_sqlite_files.py",),
+    ),
     3: Check(
         "reading never writes", ("test_reading_changes_not_a_byte", "test_reading_an_absent_index_creates_nothing")
     ),
@@ -170,8 +174,27 @@ CHECKS: Mapping[int, Check] = {
         ("test_a_text_is_replaced_and_found_by_its_words", "test_a_vector_is_replaced"),
     ),
     64: Check("a filter by occurrence", ("test_occurrences_outside_the_documents_are_not_answered",)),
-    65: Check("a backup", ("test_a_backup_is_what_was_committed",)),
+    65: Check("a backup", ("test_a_backup_is_what_was_committed", "test_an_absent_index_has_no_backup")),
     66: Check(
+        "the writers' lock",
+        (
+            "test_one_holds_the_lock_and_the_others_are_told_who",
+            "test_a_lock_that_is_not_held_may_be_given_back",
+            "test_who_waits_for_the_lock_gets_it",
+        ),
+    ),
+    67: Check("the store's own files are named", ("test_no_file_of_ours_is_taken_for_a_document",)),
+    68: Check("setting an index aside deletes nothing", ("test_what_is_set_aside_makes_room_and_is_kept",)),
+    69: Check(
+        "names, reasons and configurations of generations",
+        (
+            "test_a_generation_comes_back_as_it_was_committed",
+            "test_a_name_leads_to_its_generation_until_it_is_moved_or_taken_away",
+            "test_only_a_kept_generation_is_given_a_name",
+            "test_names_of_generations_that_are_compacted_away_go_with_them",
+        ),
+    ),
+    70: Check(
         "compacting beside a write",
         (
             "test_a_write_that_a_compaction_overtook_commits_a_whole_index_or_is_stale",

@@ -209,7 +209,7 @@ class SourceSuite(Suite, port="source"):
     def test_what_is_new_is_an_entry_and_what_is_gone_is_not_named(
         self, make_source: MakeSource, documents: Documents, put: Put, remove: Remove
     ) -> None:
-        """A name is an entry, or `same`, or gone."""
+        """A known name that is neither an entry nor `same` is gone, and the next plan deletes it. Name each once."""
         source = make_source(documents)
         known = _learned(source)
         if known is None:

@@ -163,7 +163,10 @@ class StoreFactory(Protocol):
     """Makes stores from configuration."""
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
-        """Absolute paths of the store's own files and side files, never to be taken for documents."""
+        """Absolute paths of the store's own files and side files, never to be taken for documents.
+
+        A folder stands for all that is in it. The first is the index itself.
+        """
         ...
 
     def open(self, settings: Settings, *, root: str, readonly: bool) -> Store:

@@ -5,7 +5,7 @@ import pytest
 
 from steadlith_adapters.stores.memory import FACTORY, MemoryStore
 from steadlith_conformance.samples import doc, pieces, write
-from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores import StoreFactorySuite, StoreSuite
 from steadlith_conformance.stores.opening import Part
 from steadlith_core.digest import Digest
 from steadlith_core.errors import ConfigError, LockHeld
@@ -56,6 +56,12 @@ class TestMemoryStore(StoreSuite):
                     histories[name][-1] = replace(state, head=replace(state.head, corpus_root=Digest(new)))
 
         return change
+
+
+class TestMemoryFactory(StoreFactorySuite):
+    @pytest.fixture
+    def factory(self):
+        return FACTORY
 
 
 def test_every_open_gives_a_fresh_store():

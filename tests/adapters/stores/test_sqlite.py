@@ -1,7 +1,7 @@
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY
-from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores import StoreFactorySuite, StoreSuite
 
 
 class TestSqliteStore(StoreSuite):
@@ -35,3 +35,9 @@ class TestSqliteStore(StoreSuite):
             path.write_bytes(content.replace(old, new))
 
         return change
+
+
+class TestSqliteFactory(StoreFactorySuite):
+    @pytest.fixture
+    def factory(self):
+        return FACTORY

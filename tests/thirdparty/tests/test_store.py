@@ -3,9 +3,9 @@ from base64 import b64decode, b64encode
 
 import pytest
 from steadlith_conformance.samples import doc, pieces, stage, write
-from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores import StoreFactorySuite, StoreSuite
 from steadlith_conformance.stores.opening import Part
-from steadlith_core.errors import ForeignFile, LockHeld, OutcomeUnknown, StaleHead, StoreCorrupt, UsageError
+from steadlith_core.errors import ForeignFile, OutcomeUnknown, StaleHead, StoreCorrupt, UsageError
 
 from steadlith_example.folder import Folder
 from steadlith_example.store import FACTORY
@@ -46,6 +46,12 @@ class TestExampleStore(StoreSuite):
                 path.write_bytes(path.read_bytes().replace(written(old), written(new)))
 
         return change
+
+
+class TestExampleStores(StoreFactorySuite):
+    @pytest.fixture
+    def factory(self):
+        return FACTORY
 
 
 # ---------------------------------------------------------------------- what no rule can know: how it is kept
@@ -139,24 +145,3 @@ def test_a_folder_of_somebody_else_is_refused_and_left_alone(tmp_path):
         with pytest.raises(ForeignFile, match="photos"):
             use()
     assert names(tmp_path / "photos") == {"cat.jpg"}
-
-
-def test_a_damaged_index_is_set_aside_whole(kept):
-    folder, _ = kept
-    before = names(folder)
-    aside = FACTORY.set_aside({"path": "kept"}, root=str(folder.parent))
-    assert names(folder.parent / aside) == before
-    assert not folder.exists()
-
-
-def test_the_lock_has_one_holder_and_names_it(tmp_path):
-    first, second = (
-        FACTORY.lock({"path": "x"}, root=str(tmp_path), timeout=0.01, holder=f"apply {number}") for number in (1, 2)
-    )
-    first.acquire()
-    with pytest.raises(LockHeld, match="apply 1"):
-        second.acquire()
-    second.release()
-    first.release()
-    second.acquire()
-    second.release()
