@@ -114,6 +114,9 @@ MISTAKES = {
     ),
 }
 
+BY_EXAMPLE = "TestExampleStore and not any_history and not moving_the_trie"
+"""Without the rules that try random histories: of a store with a dozen mistakes they look for the shortest for minutes."""
+
 OURS = """
 
 def _once_more(vector):
@@ -138,27 +141,60 @@ def test_the_example_is_free_of_it(rule):
     assert (PACKAGE / "src" / "steadlith_example" / mistake.file).read_text("utf-8").count(mistake.right) >= 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", MISTAKES)
-def test_the_kit_names_it_and_says_what_it_demands(tmp_path, rule):
-    mistake = MISTAKES[rule]
-    here = shutil.copytree(PACKAGE, tmp_path / "package", ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    file = here / "src" / "steadlith_example" / mistake.file
-    text = file.read_text("utf-8").replace(mistake.right, mistake.wrong)
-    file.write_text(text + (OURS if mistake.file == "writing.py" else ""), "utf-8")
-    path = os.pathsep.join([str(here / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+def judged(folder, mistakes, *options):
+    """The example with these mistakes, as the kit judges it: exit code, what it told, outcomes by rule."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    for mistake in mistakes:
+        file = folder / "src" / "steadlith_example" / mistake.file
+        file.write_text(file.read_text("utf-8").replace(mistake.right, mistake.wrong), "utf-8")
+    with (folder / "src" / "steadlith_example" / "writing.py").open("a", encoding="utf-8") as file:
+        file.write(OURS)
+    path = os.pathsep.join([str(folder / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "steadlith_conformance.plugin", "-p", "no:cacheprovider"),
-            *("-k", rule, "--conformance-report", "report.json"),
+            *("--conformance-report", "report.json", *options),
         ],
-        cwd=here,
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
     )
-    report = json.loads((here / "report.json").read_text("utf-8"))
+    report = json.loads((folder / "report.json").read_text("utf-8"))
     outcomes = {each["rule"]: each["outcome"] for adapter in report["adapters"] for each in adapter["rules"]}
-    assert (done.returncode, outcomes[rule]) == (1, "failed"), done.stdout
-    assert f"{rule.removeprefix('test_').replace('_', ' ')}." in done.stdout  # what the rule demands
+    return done.returncode, done.stdout, outcomes
+
+
+def demanded(rule):
+    """How a failing rule begins to say what it demands."""
+    return f"{rule.removeprefix('test_').replace('_', ' ')}."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", MISTAKES)
+def test_the_kit_names_it_and_says_what_it_demands(tmp_path, rule):
+    code, told, outcomes = judged(tmp_path / "package", [MISTAKES[rule]], "-k", rule)
+    assert (code, outcomes[rule]) == (1, "failed"), told
+    assert demanded(rule) in told
+
+
+@pytest.mark.slow
+def test_a_naive_store_with_all_of_them_passes_once_its_author_did_what_the_rules_say(tmp_path):
+    """In each round the author mends what failing rules name, and nothing else; one mistake may hide another."""
+    left = {rule: mistake for rule, mistake in MISTAKES.items() if mistake.file != "embedder.py"}
+    del left["test_a_write_that_a_compaction_overtook_commits_a_whole_index_or_is_stale"]  # part of another one
+    rounds = 0
+    while left:
+        code, told, outcomes = judged(tmp_path / "package", left.values(), "-m", "not slow", "-k", BY_EXAMPLE)
+        named = [rule for rule in left if outcomes[rule] == "failed"]
+        assert code == 1
+        assert named, f"{sorted(left)} are left, and no rule says so:\n{told}"
+        assert all(demanded(rule) in told for rule in named)
+        for rule in named:
+            del left[rule]
+        rounds += 1
+    assert rounds > 0
+    code, told, _ = judged(tmp_path / "package", [], "-m", "not slow")
+    assert code == 0, told
