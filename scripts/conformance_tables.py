@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+from steadlith_conformance.cachefactories import CacheFactorySuite
 from steadlith_conformance.caches import CacheSuite
 from steadlith_conformance.checks import CHECKS
 from steadlith_conformance.chunkers import ChunkerSuite
@@ -20,6 +21,7 @@ SUITES = (
     StoreSuite,
     StoreFactorySuite,
     CacheSuite,
+    CacheFactorySuite,
     EmbedderSuite,
     SourceSuite,
     ChunkerSuite,

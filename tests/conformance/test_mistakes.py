@@ -115,7 +115,7 @@ MISTAKES = {
 }
 
 BY_EXAMPLE = "TestExampleStore and not any_history and not moving_the_trie"
-"""Without the rules that try random histories: of a store with a dozen mistakes they look for the shortest for minutes."""
+"""Without the rules that try random histories: of a store with many mistakes they seek the shortest for minutes."""
 
 OURS = """
 

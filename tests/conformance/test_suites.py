@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from steadlith_conformance.cachefactories import CacheFactorySuite
 from steadlith_conformance.caches import CacheSuite
 from steadlith_conformance.checks import CHECKS
 from steadlith_conformance.chunkers import ChunkerSuite
@@ -22,6 +23,7 @@ from steadlith_core.ports import Capabilities
 
 ROOT = Path(__file__).parents[2]
 SUITES = [
+    CacheFactorySuite,
     CacheSuite,
     ChunkerSuite,
     EmbedderSuite,

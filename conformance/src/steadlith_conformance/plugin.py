@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 pytest.register_assert_rewrite(
     *(
         f"steadlith_conformance.{name}"
-        for name in ("caches", "cacheupkeep", "chunkers", "embedders", "formats", "sources", "stores", "tokenizers")
+        for name in (
+            *("cachefactories", "caches", "cacheupkeep", "chunkers", "chunksamples", "embedders", "formats", "places"),
+            *("sources", "stores", "tokenizers"),
+        )
     )
 )
 

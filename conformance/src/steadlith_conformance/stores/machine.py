@@ -107,6 +107,14 @@ class StoreMachine(RuleBasedStateMachine):
         keep_from = data.draw(st.integers(max(1, self.side.oldest), len(self.side.past) - 1))
         self._both(lambda side: side.compact(keep_from, scrub=scrub))
 
+    @precondition(lambda self: len(self.side.past) > 1)
+    @rule(data=st.data(), name=st.sampled_from(["good", "事务"]), take=st.booleans())
+    def tag(self, data: st.DataObject, name: str, take: bool) -> None:
+        """Give a kept generation a name, or take the name away."""
+        oldest = max(1, self.side.oldest)
+        number = None if take else data.draw(st.integers(oldest, len(self.side.past) - 1))
+        self._both(lambda side: side.store.tag(name, number))
+
     @rule()
     def reopen(self) -> None:
         """Close the store and open it again."""

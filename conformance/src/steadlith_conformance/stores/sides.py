@@ -148,6 +148,7 @@ class Side:
             documents = list(reader.documents())
             answers: dict[str, object] = {
                 "history": self.store.history(),
+                "tags": dict(self.store.tags()),
                 "documents": documents,
                 "chunks": [[replace(c, occurrence=0) for c in reader.chunks(each.id)] for each in documents],
                 "rows": list(reader.rows("")),

@@ -13,6 +13,7 @@ import pytest
 
 from steadlith_conformance.stores.backups import BackupRules
 from steadlith_conformance.stores.capabilities import CapabilityRules
+from steadlith_conformance.stores.churn import ChurnRules
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
 from steadlith_conformance.stores.dense import DenseRules
@@ -31,6 +32,7 @@ from steadlith_conformance.stores.tags import TagRules
 from steadlith_conformance.stores.tombstones import TombstoneRules
 from steadlith_conformance.stores.tries import TrieRules
 from steadlith_conformance.stores.words import ByWords
+from steadlith_conformance.stores.writers import WriterRules
 from steadlith_conformance.suite import Suite
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class StoreSuite(
     LifecycleRules,
     CapabilityRules,
     CommitRules,
+    WriterRules,
     RefusalRules,
     TombstoneRules,
     HistoryRules,
@@ -53,6 +56,7 @@ class StoreSuite(
     MendRules,
     CompactionRules,
     OvertakenRules,
+    ChurnRules,
     TagRules,
     BackupRules,
     OutsideRules,
