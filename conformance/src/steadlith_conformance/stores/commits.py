@@ -41,6 +41,7 @@ ODD_TEXTS = (
     "carriage\rreturns\r\n",
     "e\u0301 decomposed, \u00e9 composed",
     "\ufeffmark, \u2028 separator, \x1a control",
+    "    indented, and with blanks after it  ",
     "'; DROP TABLE text; --",
 )
 

@@ -25,6 +25,7 @@ from steadlith_conformance.stores.listings import ListingRules
 from steadlith_conformance.stores.machine import MachineRules
 from steadlith_conformance.stores.mends import MendRules
 from steadlith_conformance.stores.outside import OutsideRules
+from steadlith_conformance.stores.overtaken import OvertakenRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
@@ -56,6 +57,7 @@ class StoreSuite(
     TrieRules,
     MendRules,
     CompactionRules,
+    OvertakenRules,
     ChurnRules,
     TagRules,
     BackupRules,
