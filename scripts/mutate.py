@@ -62,7 +62,7 @@ LATER = ("tests/engine/test_plan_settings.py", "tests/cli/test_showing.py", "tes
 TRIAL = "tests/core/applying/test_waiting.py"
 """What must pass before anything is changed, so that a mistake of the set-up is not taken for a good test."""
 
-KILLED, SURVIVED, ENDLESS = "killed", "survived", "endless"
+KILLED, SURVIVED, ENDLESS, EQUAL = "killed", "survived", "endless", "equivalent"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -204,7 +204,7 @@ def run(wanted: Sequence[tuple[Path, Mutant]]) -> Iterator[tuple[Path, Mutant, M
                 file.write(json.dumps(found) + "\n")
             if verdict != KILLED:
                 print(f"{verdict}: {_name(module)}:{mutant.line} {mutant.name}", flush=True)
-        yield module, mutant, found or {"verdict": "equivalent", "by": ""}
+        yield module, mutant, {"verdict": EQUAL, "by": ""} if name in excused or found is None else found
 
 
 def page(verdicts: Mapping[str, Counter[str]], made: Mapping[str, int], left: Sequence[str]) -> str:
@@ -213,7 +213,7 @@ def page(verdicts: Mapping[str, Counter[str]], made: Mapping[str, int], left: Se
         "| module | mutants | tried | killed | endless | equivalent | survived |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    kinds = (KILLED, ENDLESS, "equivalent", SURVIVED)
+    kinds = (KILLED, ENDLESS, EQUAL, SURVIVED)
     for name, counts in verdicts.items():
         lines.append(
             f"| `{name}` | {made[name]} | {counts.total()} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |"

@@ -172,3 +172,25 @@ def resurrected_tombstone(it, expected, keep_from, *, scrub=False):
     back = {id_: each for id_, each in closed.items() if {p.entry_hash for p in each.placements} <= head.entries.keys()}
     it.inner._history[-1] = replace(head, documents={**back, **head.documents})
     return done
+
+
+@breaks("store.compact", "test_a_store_compacts_nothing_under_its_own_write")
+def compacts_under_its_own_write(it, expected, keep_from, *, scrub=False):
+    """A store compacts though it has begun a write itself."""
+    it.inner._writes.clear()
+    return it.inner.compact(expected, keep_from, scrub=scrub)
+
+
+@breaks("write.commit", "test_a_write_that_a_compaction_overtook_commits_a_whole_index_or_is_stale")
+def commits_what_was_compacted_away(it, generation):
+    """A write that a compaction overtook commits, without the vectors that it skipped and that are gone since."""
+    write, history = it.inner, it.inner._history
+    now = history[-1]
+    if now is write._base or now.head != write._base.head:
+        return write.commit(generation)
+    write._history = [write._base]
+    head = write.commit(generation)
+    made, write._history = write._history[-1], history
+    left = {space: {key: rows[key] for key in rows if key in now.entries} for space, rows in made.vectors.items()}
+    history.append(replace(made, vectors=left))
+    return head
