@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from sabotage.saboteurs import CHUNKERS as TABLE
 from sabotage.saboteurs import Wrapped
-from steadlith_conformance.chunkers import ChunkerSuite
 
+from steadlith_conformance.chunkers import ChunkerSuite
 from steadlith_core.chunking.structural import FACTORY
 from steadlith_core.records import Finding, FindingKind
 

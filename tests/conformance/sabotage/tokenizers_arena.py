@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sabotage.saboteurs import TOKENIZERS as TABLE
 from sabotage.saboteurs import Wrapped
-from steadlith_conformance.tokenizers import TokenizerSuite
 
+from steadlith_conformance.tokenizers import TokenizerSuite
 from steadlith_core.errors import ConfigError
 
 breaks, also = TABLE.breaks, TABLE.also
