@@ -32,6 +32,9 @@ class TagRules:
     """What history tells beyond what the storage specification asks for."""
 
     def test_a_generation_comes_back_as_it_was_committed(self, make_store: MakeStore) -> None:
+        """History is how a rollback finds its way, and a configuration is what it brings back. Keep every field of a
+        generation as it is, none apart from empty.
+        """
         store = make_store()
         made = [
             _made(store, "a.md", why="apply", configuration=CONFIGURATION),
@@ -46,6 +49,9 @@ class TagRules:
         assert list(again.snapshot().problems(full=True)) == []
 
     def test_a_name_leads_to_its_generation_until_it_is_moved_or_taken_away(self, make_store: MakeStore) -> None:
+        """A name is no commit: the head stays. One name, one generation; give it again to move it, and order names by
+        code points.
+        """
         store = make_store()
         assert store.tags() == {}
         for path in ("a.md", "b.md", "c.md"):
@@ -68,6 +74,9 @@ class TagRules:
         assert again.tags() == {"good": 3, "事务 release/1.0": 2}
 
     def test_only_a_kept_generation_is_given_a_name(self, make_store: MakeStore) -> None:
+        """A name that leads nowhere breaks the rollback that trusts it. Raise `GenerationGone` with the number, and
+        `UsageError` where nothing may be written.
+        """
         store = make_store()
         store.tag("nothing there", None)
         with pytest.raises(GenerationGone):
@@ -85,6 +94,7 @@ class TagRules:
         assert store.tags() == {}
 
     def test_names_of_generations_that_are_compacted_away_go_with_them(self, make_store: MakeStore) -> None:
+        """Remove the names, reasons and configurations of a generation with its row, and leave those of every other."""
         store = make_store()
         made = [
             _made(store, f"{number}.md", why=f"number {number}", configuration=f"number = {number}")

@@ -10,16 +10,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from steadlith_core.rows import TrieRow
+from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.rows import TrieRow, VectorRow
 from steadlith_core.state.roots import empty_head
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from steadlith_core.digest import Digest
     from steadlith_core.records import DocumentId, Generation, Head, Space
-    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode, VectorRow
+    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode
+
+
+@dataclass(frozen=True, slots=True)
+class SealedVector(VectorRow):
+    """A vector as it is kept, with a checksum: nothing else follows from a vector by which damage could be seen."""
+
+    seal: Digest
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether it is what was put."""
+        return self.seal == _seal(self)
+
+
+def sealed(row: VectorRow) -> SealedVector:
+    """The row as it is kept."""
+    return SealedVector(row.entry_hash, row.vector_key, row.vector, _seal(row))
+
+
+def _seal(row: VectorRow) -> Digest:
+    return hash_fields("vector-seal", row.vector_key, row.vector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +56,7 @@ class State:
     texts: dict[Digest, str] = field(default_factory=dict)
     entries: dict[Digest, EntryRow] = field(default_factory=dict)
     numbers: dict[Digest, int] = field(default_factory=dict)
-    vectors: dict[Space, dict[Digest, VectorRow]] = field(default_factory=dict)
+    vectors: dict[Space, dict[Digest, SealedVector]] = field(default_factory=dict)
     documents: dict[DocumentId, DocumentVersion] = field(default_factory=dict)
     nodes: dict[str, TrieNode] = field(default_factory=dict)
     used: frozenset[int] = frozenset()

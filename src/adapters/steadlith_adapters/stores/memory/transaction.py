@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vector
+from steadlith_adapters.stores.memory.state import sealed
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.records import Head
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
@@ -40,6 +41,11 @@ class MemoryTransaction:
         self._touched: set[DocumentId] = set()
         self._ended = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still commit."""
+        return not self._ended
+
     def put_texts(self, rows: Iterable[TextRow]) -> None:
         """See `Transaction.put_texts`."""
         with self._writing() as state:
@@ -68,7 +74,7 @@ class MemoryTransaction:
                     message = f"a vector for entry {row.entry_hash.short}, which was never put"
                     raise AdapterError(message)
                 check_embedded(row.entry_hash, embed=state.entries[row.entry_hash].embed)
-                state.vectors.setdefault(space, {})[row.entry_hash] = row
+                state.vectors.setdefault(space, {})[row.entry_hash] = sealed(row)
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""
