@@ -16,7 +16,7 @@ from steadlith import pending
 from steadlith.assembly import Assembly
 from steadlith.books import of_manifest, opened
 from steadlith.observe import USUAL, Look, observe
-from steadlith.terms import counted, terms
+from steadlith.terms import calls, counted, terms
 from steadlith_core import events
 from steadlith_core.errors import ConfigError
 from steadlith_core.planning.make import make_plan
@@ -24,7 +24,6 @@ from steadlith_core.planning.make import make_plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
-    from types import TracebackType
 
     from steadlith.backups import BackedUp
     from steadlith.books import Books
@@ -69,9 +68,7 @@ class Index:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -148,37 +145,28 @@ class Index:
         """
         from steadlith.driver import drive
         from steadlith.hands import Hands
-        from steadlith_core.applying.batches import Calls
         from steadlith_core.applying.run import ApplyRun
-
-        embedding = self.config.embedding
 
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=False)
             goal = self._goal(plan)
-            assembly = self._assembly if goal is None else goal.assembly
-            # The lock itself never waits: the run does, so that it can be stopped.
-            lock = self._assembly.lock(timeout=0.0, holder="steadlith apply")
+            assembly = goal.assembly if goal else self._assembly
+            lock = self._assembly.lock(
+                timeout=0.0, holder="steadlith apply"
+            )  # the run waits, so that it can be stopped
             stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
             hands = Hands(assembly, open_store, lock, plan, terms(assembly), report, stat_cache, workers, goal)
             stack.callback(hands.close)
             run = ApplyRun(
                 plan,
-                Calls(
-                    embedding.batch_size,
-                    embedding.concurrency,
-                    embedding.max_retry_time if max_retry_time is None else max_retry_time,
-                    strict=embedding.strict_audit,
-                ),
+                calls(self._assembly, max_retry_time),
                 lock_timeout=lock_timeout,
                 allowed=frozenset(allow),
                 report=report,
             )
             drive(run, hands, stop_requested)
-        if run.error is not None:
-            raise run.error
-        if hands.unfinished is not None:
-            raise hands.unfinished
+        if failed := run.error or hands.unfinished:
+            raise failed
         if goal is not None:
             self._configure(goal.assembly)
         assert run.result is not None  # an ended run has one or the other

@@ -1,4 +1,6 @@
-"""The terms of a plan, as a configuration has them: what it costs, how much it may lose, who counts its tokens."""
+"""The terms of a plan and of its calls, as a configuration has them: what it costs, how much it may lose, who counts
+its tokens, how the embedder is called.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from steadlith.version import VERSION
 from steadlith_core.applying.audit import PROBE_TEXTS
+from steadlith_core.applying.batches import Calls
 from steadlith_core.planning.make import Terms
 
 if TYPE_CHECKING:
@@ -33,6 +36,13 @@ def terms(assembly: Assembly) -> Terms:
         counted_by=assembly.cutter.counted_by,
         limits=assembly.config.limits,
     )
+
+
+def calls(assembly: Assembly, max_retry_time: float | None) -> Calls:
+    """How the embedder is called; `max_retry_time`, in seconds, takes the place of the configured one."""
+    embedding = assembly.config.embedding
+    longest = embedding.max_retry_time if max_retry_time is None else max_retry_time
+    return Calls(embedding.batch_size, embedding.concurrency, longest, strict=embedding.strict_audit)
 
 
 def counted(assembly: Assembly, planned: Planned, world: World) -> Plan:

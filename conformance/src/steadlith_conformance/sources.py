@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steadlith_conformance.sourcesamples import DOCUMENTS, ESCAPES
 from steadlith_conformance.suite import Suite, should
 from steadlith_core.errors import DocumentError, SourceError
 from steadlith_core.ports import nothing_known
@@ -25,36 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from steadlith_core.ports import Known, Source
-
-DOCUMENTS: Mapping[str, bytes] = {
-    "a.md": b"# A\n",
-    "B.md": b"# B\r\n\r\ntext",
-    "empty.txt": b"",
-    "deep/er/c.rst": b"C\n=\n",
-    "deep/d.py": b"print(1)\n",
-    "deep.md": b"sorts before deep/",
-    "binary.dat": bytes(range(256)),
-    "\u00e9t\u00e9/\u5206\u5757.md": "# \u5206\u5757\n".encode(),
-    "\uffee.md": b"after the first plane's letters",
-    "\U0001f642.md": b"in the second plane",
-    "with space.md": b"s",
-}
-
-ESCAPES = (
-    "../a.md",
-    "deep/../../a.md",
-    "deep/../a.md",
-    "/etc/passwd",
-    "/a.md",
-    "./a.md",
-    "a.md/",
-    "",
-    ".",
-    "..",
-    "a\0.md",
-    "deep//d.py",
-)
-
 
 MakeSource: TypeAlias = "Callable[[Mapping[str, bytes]], Source]"
 """Puts documents in place and makes the source that holds exactly them."""

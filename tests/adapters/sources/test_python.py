@@ -3,7 +3,8 @@
 import pytest
 
 from steadlith_adapters.sources.python import FACTORY, PythonSource
-from steadlith_conformance.sources import DOCUMENTS, SourceSuite
+from steadlith_conformance.sources import SourceSuite
+from steadlith_conformance.sourcesamples import DOCUMENTS
 from steadlith_core.errors import ConfigError, DocumentError
 from steadlith_core.records import FindingKind, Format, gather
 from steadlith_core.text.record import Record, normalise

@@ -7,7 +7,8 @@ import os
 import pytest
 
 from steadlith_adapters.sources.records import FACTORY, lines
-from steadlith_conformance.sources import DOCUMENTS, SourceSuite
+from steadlith_conformance.sources import SourceSuite
+from steadlith_conformance.sourcesamples import DOCUMENTS
 from steadlith_core.errors import ConfigError, DocumentError, SourceError
 from steadlith_core.records import FindingKind, Format, KnownFolder, gather
 from steadlith_core.text.record import normalise
