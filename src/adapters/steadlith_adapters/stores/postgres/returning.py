@@ -1,0 +1,62 @@
+"""Giving space back to the file system, no faster than readers allow.
+
+1. A reader's snapshot may need the tables that were replaced and the rows that were removed: while there is one, they
+   stay, and what is to be given back is noted in `retired` for a later compaction.
+2. What is waited for is a short read, not a reader that stays. Readers that come meanwhile wait in turn, for as long as
+   the tables are written anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.postgres import guards
+from steadlith_adapters.stores.postgres.connection import transaction
+from steadlith_adapters.stores.postgres.schema import TABLES
+
+if TYPE_CHECKING:
+    from steadlith_adapters.stores.postgres.session import Session
+    from steadlith_adapters.stores.postgres.target import Target
+
+PATIENCE_MS = 500
+ROWS = ""
+"""Under which `retired` notes the room of removed rows."""
+_TAKEN = """
+    SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+    WHERE c.relkind = 'r' AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"""
+_NOTE = "INSERT INTO retired VALUES ('', %s) ON CONFLICT (name) DO UPDATE SET bytes = retired.bytes + excluded.bytes"
+
+
+def bytes_taken(session: Session) -> int:
+    """What the tables and indexes of the schema take on disk."""
+    taken: int = session.value(_TAKEN)
+    return taken
+
+
+def left_bytes(session: Session) -> int:
+    """About how many bytes earlier compactions left to be given back."""
+    left: int = session.value("SELECT coalesce(sum(bytes), 0)::bigint FROM retired")
+    return left
+
+
+def note(session: Session, size: int) -> None:
+    """Note that removed rows of about this size leave room."""
+    session.run(_NOTE, size)
+
+
+def give_back(session: Session, target: Target, *, scrub: bool) -> bool:
+    """Drop what was replaced and write the tables anew without what was removed, after a commit; whether that was
+    possible. With `scrub` they are written anew whether or not anything is known to have been removed.
+    """
+    if not scrub and session.one("SELECT 1 FROM retired") is None:
+        return True
+    with guards.alone(session, guards.key(target.schema, guards.READING), patience_ms=PATIENCE_MS) as taken:
+        if not taken:
+            return False
+        with transaction(session):
+            for (name,) in session.run("SELECT name FROM retired WHERE name <> %s", ROWS):
+                session.run(f"DROP TABLE IF EXISTS {name}")
+        for name in TABLES:
+            session.run(f"VACUUM (FULL, ANALYZE) {name}")
+        session.run("DELETE FROM retired")
+    return True

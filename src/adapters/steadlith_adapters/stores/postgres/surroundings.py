@@ -1,0 +1,37 @@
+"""What can be seen to be wrong around an index on a server, without changing anything.
+
+1. A server that cannot be reached, or an extension that is missing, is said here in a sentence; opening says the same.
+2. An index that was moved out of the way stays until somebody drops it.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.postgres import aside, connection
+from steadlith_core.errors import SteadlithError
+from steadlith_core.ports import Ailment, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from steadlith_adapters.stores.postgres.target import Target
+
+
+def troubles(target: Target) -> Iterator[Trouble]:
+    """See `StoreFactory.troubles`."""
+    try:
+        session = connection.open_session(target)
+    except SteadlithError as error:
+        yield Trouble(Ailment.NETWORK, target.place, str(error))
+        return
+    with closing(session):
+        if session.vector is None:
+            message = "the database has no pgvector"
+            way_out = "none needed where the role may add it; else an administrator runs: CREATE EXTENSION vector"
+            yield Trouble(Ailment.EXTENSION, target.place, message, way_out, grave=False)
+        for name in aside.left(session, target):
+            message = f"the index was set aside here as damaged: schema {name}"
+            way_out = f"drop it when you need nothing of it: DROP SCHEMA {name} CASCADE"
+            yield Trouble(Ailment.SET_ASIDE, target.place, message, way_out, grave=False)

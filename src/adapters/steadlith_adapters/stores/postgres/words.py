@@ -1,0 +1,92 @@
+"""The words of a text as a tsvector, made here: the server's own parser and dictionaries take no part.
+
+1. Words are those of the SQLite store, by the same tokeniser (FTS5's `porter unicode61`): a recipe's lexical identity
+   means the same words in every store, whatever a server's configuration or version is.
+2. Positions run on through title, headings and body with a gap between them, so that no phrase crosses.
+3. What a tsvector cannot hold is left out, by these rules alone: of a word more than WORD_BYTES, of its positions more
+   than POSITIONS, a position beyond LAST (it counts as the last one), and words that first appear beyond BUDGET.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from typing import TYPE_CHECKING
+
+import apsw
+
+from steadlith_core.text.query import index_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+WORD_BYTES = 2000
+POSITIONS = 255
+LAST = 16_383
+BUDGET = 1_000_000
+"""Bytes of words and positions that a row may have; the server's limit is 2^20."""
+_COUNT = struct.Struct(">i")
+
+
+def stems(text: str) -> list[str]:
+    """The words of a text in order, as they are kept."""
+    return [_clipped(word) for word in _tokeniser()(text.encode("utf-8", "replace"))]
+
+
+def row(title: str, headings: Sequence[str], body: str) -> bytes:
+    """The words of an entry, in the form in which the server sends and receives a tsvector."""
+    places: dict[str, list[int]] = {}
+    at = 0
+    for part in (title, "\n".join(headings), body):
+        for word in stems(index_text(part)):
+            at += 1
+            held = places.setdefault(word, [])
+            position = min(at, LAST)
+            if len(held) < POSITIONS and (not held or held[-1] < position):
+                held.append(position)
+        at += 1
+    return _packed(places)
+
+
+def query(term: str) -> str:
+    """What asks for a term: its words in a row; empty if it has none."""
+    return " <-> ".join(f"'{_quoted(word)}'" for word in stems(index_text(term)))
+
+
+def _packed(places: dict[str, list[int]]) -> bytes:
+    kept: dict[bytes, list[int]] = {}
+    left = BUDGET
+    for word, held in places.items():
+        raw = word.encode()
+        left -= len(raw) + 2 * len(held) + 4
+        if left < 0:
+            break
+        kept[raw] = held
+    parts: list[bytes] = [_COUNT.pack(len(kept))]
+    for raw in sorted(kept):  # as the server keeps them, so that rows can be compared byte by byte
+        held = kept[raw]
+        parts.append(raw + b"\0" + struct.pack(f">{1 + len(held)}H", len(held), *held))
+    return b"".join(parts)
+
+
+def _clipped(word: str) -> str:
+    if len(word) <= WORD_BYTES // 4:
+        return word
+    return word.encode()[:WORD_BYTES].decode("utf-8", "ignore")
+
+
+def _quoted(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("'", "''")
+
+
+@cache
+def _tokeniser() -> Callable[[bytes], Iterable[str]]:
+    tokenizer = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61"])
+
+    def tokens(text: bytes) -> Iterable[str]:
+        found: list[str] = tokenizer(
+            text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+        )
+        return found
+
+    return tokens
