@@ -132,20 +132,13 @@ def own_postgres_server():
 
 @pytest.fixture
 def postgres_settings(postgres_server):
-    """Settings of a store on the run's server, in a schema of the test's own that goes with it: call it with a name."""
-    import psycopg
-
-    taken = []
+    """Call it for the settings of a store on the run's server, in a schema of its own, which goes with the server."""
 
     def settings(name="index", **more):
         schema = f"t{os.urandom(4).hex()}_{name}".replace("-", "_").lower()[:63]
-        taken.append(schema)
         return {"dsn_env": POSTGRES_DSN, "schema": schema, **more}
 
-    yield settings
-    with psycopg.connect(postgres_server.dsn, autocommit=True) as connection:
-        for schema in taken:
-            connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+    return settings
 
 
 @pytest.fixture

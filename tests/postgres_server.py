@@ -52,9 +52,23 @@ class Server:
     def start(self):
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", self._data, "-p", str(self.port), "-c", "listen_addresses=127.0.0.1",
-                 "-c", "unix_socket_directories=", "-c", "fsync=on", "-c", "max_connections=80",
-                 "-c", "log_min_messages=warning"],  # fmt: skip
+                [
+                    self._programs / "postgres",
+                    "-D",
+                    self._data,
+                    "-p",
+                    str(self.port),
+                    "-c",
+                    "listen_addresses=127.0.0.1",
+                    "-c",
+                    "unix_socket_directories=",
+                    "-c",
+                    "fsync=on",
+                    "-c",
+                    "max_connections=80",
+                    "-c",
+                    "log_min_messages=warning",
+                ],  # fmt: skip
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -106,7 +120,9 @@ class Server:
     def _reachable(self, found):
         if not self._as_nobody:
             return found
-        probe = subprocess.run([found / "postgres", "--version"], capture_output=True, check=False, cwd="/", **self._user())
+        probe = subprocess.run(
+            [found / "postgres", "--version"], capture_output=True, check=False, cwd="/", **self._user()
+        )
         if probe.returncode == 0:
             return found
         copy = self.folder / "install"

@@ -392,12 +392,12 @@ def test_field_case_29_the_old_version_is_served_until_the_new_one_is_whole(fold
     place.write_text(text_of("new", 5), "utf-8")
     write = hands.Hands._write
 
-    def rejecting(transaction, effect):
-        write(transaction, effect)
+    def rejecting(own, transaction, rows):
+        write(own, transaction, rows)
         raise AdapterError("409: id 4 is there already")
 
     with monkeypatch.context() as patch:
-        patch.setattr(hands.Hands, "_write", staticmethod(rejecting))
+        patch.setattr(hands.Hands, "_write", rejecting)
         with pytest.raises(AdapterError, match="409"):
             folder.apply()
     assert folder.hits("paragraph") == before

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from steadlith import caching, clock, paid, remembering
@@ -17,7 +18,7 @@ from steadlith.observe import Look, observe
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.audit import answer_problems
 from steadlith_core.applying.recheck import is_applied
-from steadlith_core.errors import OutcomeUnknown, SteadlithError, StoreCorrupt
+from steadlith_core.errors import AdapterError, OutcomeUnknown, SteadlithError, StoreCorrupt
 from steadlith_core.events import Warned
 from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.planfile import plan_digest
@@ -27,7 +28,7 @@ from steadlith_core.state.roots import empty_head
 from steadlith_core.vectors import unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from steadlith.assembly import Assembly
     from steadlith.fingerprints import Draft
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from steadlith_core.digest import Digest
     from steadlith_core.events import Reporter
     from steadlith_core.planning.plan import Plan
-    from steadlith_core.ports import Cache, Lock, Store, Transaction
+    from steadlith_core.planning.writes import Writes
+    from steadlith_core.ports import Cache, Lock, Reader, Store, Transaction
     from steadlith_core.records import DocumentId, Head
 
 
@@ -53,6 +55,8 @@ Performed: TypeAlias = (
 )
 """Every effect but `Wait`, which is the driver's."""
 
+TOGETHER = 500
+"""Vectors that are read together for a commit: it holds so many of them, and no more."""
 LEFT_NAMED = 5
 """Documents named that changed since the plan was made; more are counted."""
 
@@ -185,12 +189,12 @@ class Hands:
 
     def _resolve(self, effect: fx.Resolve) -> fx.Outcome:
         space = self.assembly.cutter.space
-        found = dict(self.cache.get(effect.keys, space.dimensions))
+        found = self.cache.contains(effect.keys, space.dimensions)
         self._used = tuple(found)
         missing = [key for key in effect.keys if key not in found]
         if missing and not is_rebuilt(self.plan.drift):
             with closing(self.store.snapshot()) as reader:
-                found |= paid.vectors(reader, space, missing)
+                found |= paid.held(reader, space, missing)
         return fx.Resolved(found)
 
     def _probe(self, effect: fx.Probe) -> fx.Outcome:
@@ -210,7 +214,7 @@ class Hands:
             corpus_root=planned.target.corpus_root,
             state_root=planned.target.state_root,
             recipe=planned.recipe,
-            plan_digest=plan_digest(self.plan),
+            plan_digest=effect.plan_digest,
             documents=planned.target.documents,
             chunks=planned.target.chunks,
             at=clock.utc_now(),
@@ -223,7 +227,7 @@ class Hands:
             self.report(Warned(f"the damaged index was moved to {self.assembly.set_aside()}"))
         transaction = self.store.begin(head, mend=effect.planned.writes.mend)
         try:
-            self._write(transaction, effect)
+            self._write(transaction, effect.planned.writes)
         except BaseException:
             transaction.abort()
             raise
@@ -240,13 +244,10 @@ class Hands:
             draft.drop()
         return fx.Remembered()
 
-    @staticmethod
-    def _write(transaction: Transaction, effect: fx.Commit) -> None:
-        rows = effect.planned.writes
-        vectors = (VectorRow(entry, key, unit(effect.vectors[key])) for entry, key in rows.vectors.items())
+    def _write(self, transaction: Transaction, rows: Writes) -> None:
         transaction.put_texts(rows.texts.values())
         transaction.put_entries(rows.entries.values())
-        transaction.put_vectors(rows.space, vectors)
+        transaction.put_vectors(rows.space, self._vectors(rows))
         for version in rows.versions:
             transaction.put_document(version)
         for respan in rows.respans:
@@ -254,3 +255,26 @@ class Hands:
         for id_ in rows.closed:
             transaction.close_document(id_)
         transaction.put_nodes(rows.nodes, rows.dropped)
+
+    def _vectors(self, rows: Writes) -> Iterator[VectorRow]:
+        """The vectors of the rows, read from where they are kept, some at a time."""
+        wanted = iter(rows.vectors.items())
+        with ExitStack() as stack:
+            reader: Reader | None = None
+            while some := list(islice(wanted, TOGETHER)):
+                keys = list(dict.fromkeys(key for _, key in some))
+                found = dict(self._kept().get(keys, rows.space.dimensions))
+                missing = [key for key in keys if key not in found]
+                if missing and not is_rebuilt(self.plan.drift):
+                    reader = reader or stack.enter_context(closing(self.store.snapshot()))
+                    found |= paid.vectors(reader, rows.space, missing)
+                lost = [key for key in keys if key not in found]
+                if lost:
+                    raise AdapterError(
+                        f"a vector that was there when this apply began is gone from the cache and the index "
+                        f"({lost[0]}); nothing was committed: apply again, and what is lost is embedded anew"
+                    )
+                yield from (VectorRow(entry, key, unit(found[key])) for entry, key in some)
+
+    def _kept(self) -> Cache:
+        return self.cache if self._kept_in is None else self._kept_in

@@ -22,7 +22,7 @@ from steadlith_core.errors import ConfigError
 from steadlith_core.planning.make import Terms, make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
     from types import TracebackType
 
@@ -178,15 +178,19 @@ class Index:
         assert run.result is not None  # an ended run has one or the other
         return run.result
 
-    def search(self, query: str, *, limit: int = 10, parents: bool = False) -> Answer:
+    def search(
+        self, query: str, *, limit: int = 10, parents: bool = False, places: Sequence[str] = (), exact: bool = False
+    ) -> Answer:
         """Dense and lexical hits with exact source spans, best first. Raises `UsageError` for a limit out of range.
 
-        With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`).
+        With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`). With `places`
+        (`SOURCE:PATH` or `PATH`, a document or a folder) only documents there answer. With `exact` nothing is
+        approximated.
         """
         from steadlith.search import search
 
         with self.reader() as reader:
-            return search(self._assembly, reader, query, limit=limit, parents=parents)
+            return search(self._assembly, reader, query, limit=limit, parents=parents, places=places, exact=exact)
 
     def verify(self, *, root: Digest | None = None, state_root: Digest | None = None) -> Verification:
         """Recompute every root from what is stored, and compare with the head and with pinned roots."""

@@ -1,7 +1,8 @@
 """Search: both arms, fusion, and occurrences with exact spans, all in one snapshot.
 
 1. One snapshot answers the whole query: no arm sees another generation than the next.
-2. `limit` counts hits; a limit out of range is an error, an empty or hostile query is not.
+2. A filter is applied before an arm cuts anything off: who asks for ten in a folder gets ten, if it has them.
+3. `limit` counts hits; a limit out of range is an error, an empty or hostile query is not.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steadlith.border import adapter
+from steadlith.scope import allows
 from steadlith_core import vectors
 from steadlith_core.errors import ConfigError, UsageError
 from steadlith_core.retrieval.fusion import additive
@@ -63,12 +65,25 @@ class Answer:
     hits: tuple[Hit, ...]
 
 
-def search(assembly: Assembly, reader: Reader, query: str, *, limit: int, parents: bool = False) -> Answer:
-    """Answer one query, with the texts of parents if asked. Raises `UsageError` for a limit outside 1 to 200."""
+def search(
+    assembly: Assembly,
+    reader: Reader,
+    query: str,
+    *,
+    limit: int,
+    parents: bool = False,
+    places: Sequence[str] = (),
+    exact: bool = False,
+) -> Answer:
+    """Answer one query from the documents in `places` (all, if there is none), with the texts of parents if asked.
+
+    `exact` lets no store approximate. Raises `UsageError` for a limit outside 1 to 200 or a place that cannot be.
+    """
     if not 1 <= limit <= MAX_LIMIT:
         raise UsageError(f"limit = {limit}: choose from 1 to {MAX_LIMIT}")
     head = reader.head
     words = terms(query)
+    is_in = allows(places, tuple(assembly.config.sources), "--in")
     if head.recipe is None or head.chunks == 0 or not query.strip():
         return Answer(query, head.generation, ())
     space = head.recipe.spaces[0]
@@ -81,12 +96,14 @@ def search(assembly: Assembly, reader: Reader, query: str, *, limit: int, parent
     with adapter("embedding the query"):
         asked = vectors.unit(assembly.embedder.embed_query(_readable(query)))
     with adapter("searching the index"):
-        dense = reader.dense(space, asked, candidates)
-        lexical = reader.lexical(words, candidates) if words else ()
+        ids = [document.id for document in reader.documents() if is_in(document.id)] if places else None
+        among = None if ids is None else reader.within(ids)
+        dense = reader.dense(space, asked, candidates, among, exact=exact)
+        lexical = reader.lexical(words, candidates, among) if words else ()
         only_lexical = sorted({hit.entry for hit in lexical} - {hit.entry for hit in dense})
         fused = additive(dense, lexical, reader.cosines(space, asked, only_lexical))
-        best = fused[:limit]  # every live entry has at least one occurrence
-        found = reader.occurrences([hit.entry for hit in best], limit)
+        best = fused[:limit]  # every one of them has at least one occurrence, in these documents
+        found = reader.occurrences([hit.entry for hit in best], limit, ids)
         ranks = {hit.entry: rank for rank, hit in enumerate(best)}
         rows = sorted(found, key=lambda row: (ranks[row.entry], row.id, row.position))[:limit]
         above = _parents(reader, rows) if parents else {}

@@ -14,7 +14,7 @@ from blake3 import blake3
 from steadlith_core import canon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
 PREFIX = "b3:"
 SIZE = 32
@@ -61,14 +61,26 @@ def hasher(kind: str, *constants: str | Digest) -> Callable[[bytes], Digest]:
 
     The key is derived once per (kind, constants); a call costs one keyed hash of its input.
     """
-    # format.md 2.1: K[kind] = derive-key(context, canon(list of constant fields)).
-    key = blake3(canon.encode(list(constants)), derive_key_context=f"steadlith 2026-11 {kind}/1").digest()
+    key = _key(kind, constants)
 
     def hash_one(data: bytes) -> Digest:
         # Past the check of the length, which is right here, and which would be a tenth of the time.
         return bytes.__new__(Digest, blake3(data, key=key).digest())
 
     return hash_one
+
+
+def hash_pieces(kind: str, pieces: Iterable[bytes]) -> Digest:
+    """H[kind] of what the pieces make together, for kinds without constants; holds one piece at a time."""
+    state = blake3(key=_key(kind, ()))
+    for piece in pieces:
+        state.update(piece)
+    return Digest(state.digest())
+
+
+def _key(kind: str, constants: Sequence[str | Digest]) -> bytes:
+    # format.md 2.1: K[kind] = derive-key(context, canon(list of constant fields)).
+    return blake3(canon.encode(list(constants)), derive_key_context=f"steadlith 2026-11 {kind}/1").digest()
 
 
 def hash_fields(kind: str, *fields: canon.Value) -> Digest:

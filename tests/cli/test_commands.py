@@ -157,6 +157,9 @@ def test_search_prints_spans_and_json(cli, folder):
     assert hit["lexical"] > 0
     assert cli("search", "").out == "No hits.\n"
     assert cli("search", "x", "--limit", "0").code == 64
+    assert cli("search", "bridges", "--in", "nowhere/").out == "No hits.\n"
+    assert document(cli("search", "bridges", "--in", "docs:b.md", "--exact", "--json"), "steadlith-answer")["hits"]
+    assert cli("search", "bridges", "--in", "wiki:x").code == 64
 
 
 @pytest.mark.parametrize(
@@ -382,3 +385,31 @@ def test_an_apply_without_changes_succeeds_where_it_cannot_be_remembered(cli, fo
     assert "No changes." in ran.out
     (folder / "docs" / "more.md").write_text("# More")
     assert cli("apply", "--yes").code == error.exit_code
+
+
+def test_history_lists_what_is_kept_newest_first_and_what_changed(cli, folder):
+    assert "steadlith plan" in cli("history").out
+    assert document(cli("history", "--json"), "steadlith-history")["generations"] == []
+    cli("apply", "--yes")
+    for number in range(2, 4):
+        (folder / "docs" / "a.md").write_text(f"# Apples\n\nnumber {number}\n", "utf-8")
+        cli("apply", "--yes")
+    found = document(cli("history", "--json"), "steadlith-history")["generations"]
+    assert [each["generation"] for each in found] == [3, 2, 1]
+    assert [each["parent"] for each in found] == [2, 1, 0]
+    status = json.loads(cli("status", "--json").out)
+    assert [found[0][key] for key in ("corpus_root", "state_root")] == [status["corpus_root"], status["state_root"]]
+    assert found[0]["counts"]["add"] == found[0]["counts"]["delete"] == 1
+    lines = cli("history", "-n", "1").out.splitlines()
+    assert lines[0].startswith("3  20")
+    assert "2 documents, 2 chunks (add 1, delete 1" in lines[0]
+    assert lines[1:] == ["(and 2 older; --limit 0 lists all)"]
+    assert len(cli("history", "-n", "0").out.splitlines()) == 3
+    config = folder / "steadlith.toml"
+    text = config.read_text("utf-8").replace('embedder = "hash"', 'embedder = "hash"\ndimensions = 64')
+    config.write_text(text, "utf-8")
+    cli("apply", "--yes", "--allow-model-change")
+    newest, changed, *_ = cli("history").out.splitlines()
+    assert newest.startswith("4  ")
+    assert "vectors: " in changed
+    assert " 256 float32 -> " in changed

@@ -515,14 +515,14 @@ class Life(RuleBasedStateMachine):
                 raise Crash
             return outcome
 
-        def writing(transaction, effect):
-            write(transaction, effect)
+        def writing(own, transaction, rows):
+            write(own, transaction, rows)
             if crash_at is not None and crash_at[1] == "writing":
                 raise Crash
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(hands.Hands, "perform", watching)
-            patch.setattr(hands.Hands, "_write", staticmethod(writing))
+            patch.setattr(hands.Hands, "_write", writing)
             yield paid
 
     # ------------------------------------------------------------------------------------------ the model

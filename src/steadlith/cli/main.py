@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "show": "showing:show",
     "apply": "changes:apply",
     "status": "reading:status",
+    "history": "reading:history",
     "search": "reading:search",
     "verify": "reading:verify",
     "diff": "comparing:diff",

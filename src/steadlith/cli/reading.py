@@ -1,4 +1,4 @@
-"""`steadlith status`, `search` and `verify`: commands that only read the index."""
+"""`steadlith status`, `history`, `search` and `verify`: commands that only read the index."""
 
 from __future__ import annotations
 
@@ -32,11 +32,32 @@ def status(config: Path, *, json_output: bool) -> None:
 
 
 @click.command()
+@options.config
+@click.option("-n", "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Most to list; 0: all.")
+@options.json
+def history(config: Path, limit: int, *, json_output: bool) -> None:
+    """List the kept generations, newest first: when, what was done, roots, and what changed of the recipe."""
+    import steadlith
+    from steadlith.report import documents, generations
+
+    with steadlith.open(config) as index:
+        kept = index.history()
+    if json_output:
+        options.put(documents.dumps(generations.document(kept, limit or None)))
+    else:
+        options.show(generations.lines(kept, limit or None))
+
+
+@click.command()
 @click.argument("query")
 @options.config
 @click.option("-k", "--limit", type=int, default=10, show_default=True, help="Most hits to return.")
+@click.option(
+    "--in", "places", multiple=True, metavar="PLACE", help="Only documents there: SOURCE:PATH, or PATH (repeatable)."
+)
+@click.option("--exact", is_flag=True, help="Compare every vector, whatever the store would spare.")
 @options.json
-def search(query: str, config: Path, limit: int, *, json_output: bool) -> None:
+def search(query: str, config: Path, limit: int, places: tuple[str, ...], *, exact: bool, json_output: bool) -> None:
     """Search for QUERY: by meaning and by words, with exact source spans.
 
     Put -- before a QUERY that begins with a dash.
@@ -45,7 +66,7 @@ def search(query: str, config: Path, limit: int, *, json_output: bool) -> None:
     from steadlith.report import documents, text
 
     with steadlith.open(config) as index:
-        found = index.search(query, limit=limit, parents=json_output)
+        found = index.search(query, limit=limit, parents=json_output, places=places, exact=exact)
     if json_output:
         options.put(documents.dumps(documents.answer(found)))
     else:

@@ -39,7 +39,7 @@ class Recompute:
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """Fetch the vectors that the cache or the store has. Feed `Resolved` or `Failed`."""
+    """Look which vectors the cache or the store has, intact. Feed `Resolved` or `Failed`."""
 
     keys: tuple[Digest, ...]
 
@@ -82,12 +82,13 @@ class Wait:
 class Commit:
     """Write rows and head in one transaction. Feed `CommitDone`, `CommitUnknown` or `Failed`.
 
-    `vectors` holds what `planned.writes.vectors` needs by key, as the model or the cache gave them.
+    The vectors that `planned.writes.vectors` needs are all to be had: from the cache, or from the store. `plan_digest`
+    names the plan that is applied.
     """
 
     expected: Head
     planned: Planned
-    vectors: Mapping[Digest, Vector]
+    plan_digest: Digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +129,9 @@ class Recomputed:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Vectors by key, as far as they are to be had."""
+    """Keys of the vectors that are to be had."""
 
-    vectors: Mapping[Digest, Vector]
+    held: frozenset[Digest]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,11 @@ def interrupted() -> Interrupted:
 
 @dataclass(slots=True)
 class Embedding:
-    """The vectors that a run has, the batches that bring the others, and the effects that these ask for."""
+    """The batches that bring the vectors that a run has not, and the effects that these ask for."""
 
     writes: Writes
     batches: Batches
     report: events.Reporter
-    vectors: dict[Digest, Vector]
     pending: list[fx.Effect] = field(default_factory=list)
     _compared: tuple[int, Sequence[Vector]] | None = None
 
@@ -103,9 +102,7 @@ class Embedding:
             return EmbeddingError("the embedder's answer: " + "; ".join(problems))
         if self.batches.calls.strict:
             self._doubt(keys, outcome.vectors)
-        answer = dict(zip(keys, outcome.vectors, strict=True))
-        self.vectors |= answer
-        self.pending.append(fx.Keep(outcome.batch, answer))
+        self.pending.append(fx.Keep(outcome.batch, dict(zip(keys, outcome.vectors, strict=True))))
         return None
 
     def _failed(self, outcome: fx.EmbedFailed, at: float, *, ending: bool) -> SteadlithError | None:

@@ -4,7 +4,7 @@
 2. Nothing is embedded before base, sources, steps, guards and promised costs were checked; nothing is written to
    the store before every vector is there (invariants 2 and 3).
 3. A batch is made durable before another one is asked for in its place, so at a crash at most `concurrency` batches
-   are lost (invariant 4).
+   are lost (invariant 4). No vector outlives its batch here: a commit reads them where they are kept.
 4. What may pass by itself is waited for and asked for again; once the run is to end, nothing is.
 5. An unknown outcome is a state of its own: the head decides what happened.
 6. What was seen of the sources is remembered under the lock, after a run that ended well.
@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from steadlith_core import events, vectors
+from steadlith_core import events
 from steadlith_core.applying import audit, recheck
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.batches import Batches
@@ -134,7 +134,7 @@ class ApplyRun:
     def _ask_for_commit(self) -> None:
         assert self._head is not None  # checked before anything else
         self.report(events.Committing())
-        self._pending.append(fx.Commit(self._head, self._ready(), self._work().vectors))
+        self._pending.append(fx.Commit(self._head, self._ready(), self._digest))
 
     def _ask_to_remember(self) -> None:
         assert self.result is not None  # only what ended well is remembered
@@ -205,16 +205,14 @@ class ApplyRun:
 
     def _resolved(self, outcome: fx.Resolved, _at: float) -> Signal:
         writes = self._ready().writes
-        dimensions = writes.space.dimensions
-        found = {key: vector for key, vector in outcome.vectors.items() if not vectors.problems(vector, dimensions)}
-        misses = tuple(key for key in writes.inputs if key not in found)
+        misses = tuple(key for key in writes.inputs if key not in outcome.held)
         self._cached = len(writes.inputs) - len(misses)
         problem = recheck.missing_problem(self.plan, misses)
         if problem:
             return self._fail(problem)
         batches = Batches(self.calls)
         batches.fill(misses)
-        self._embedding = Embedding(writes, batches, self.report, found)
+        self._embedding = Embedding(writes, batches, self.report)
         self.report(events.Started(len(misses), len(batches)))
         signal = self._good_unless_stopped()
         return Signal.NOTHING_TO_EMBED if signal is Signal.GOOD and not misses else signal

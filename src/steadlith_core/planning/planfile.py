@@ -12,7 +12,7 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
-from steadlith_core.digest import Digest, hasher
+from steadlith_core.digest import Digest, hash_pieces, hasher
 from steadlith_core.errors import PlanFileError, PlanRejected
 from steadlith_core.planning.cost import Cost
 from steadlith_core.planning.layout import lay_out
@@ -21,7 +21,7 @@ from steadlith_core.planning.steps import KINDS, NAMES, Reason, Step
 from steadlith_core.records import DocumentId, DriftKind, Finding, FindingKind, Level, Recipe, Space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 FORMAT_VERSION = "1.0"
 KIND = "steadlith-plan"
@@ -30,14 +30,16 @@ Record = TypeVar("Record")
 
 
 def plan_digest(plan: Plan) -> Digest:
-    """H[plan] of the file's body: what a generation records, and what the file's checksum is."""
-    return _digest(_body(plan))
+    """H[plan] of the file's body: what a generation records, and what the file's checksum is.
+
+    Holds one change of a document at a time, so that a large plan is not laid out in memory to be named.
+    """
+    return hash_pieces("plan", _compact(plan))
 
 
 def dump(plan: Plan) -> str:
     """The plan file, with a final line end; the same plan gives the same text everywhere."""
-    body = _body(plan)
-    return lay_out({**body, "checksum": str(_digest(body))}) + "\n"
+    return lay_out(document(plan)) + "\n"
 
 
 def is_plan_file(content: bytes) -> bool:
@@ -47,8 +49,7 @@ def is_plan_file(content: bytes) -> bool:
 
 def document(plan: Plan) -> dict[str, Any]:
     """The same as a JSON value, for `--json`."""
-    body = _body(plan)
-    return {**body, "checksum": str(_digest(body))}
+    return {**_head(plan), "changes": [_change(change) for change in plan.changes], "checksum": str(plan_digest(plan))}
 
 
 def load(text: str) -> Plan:
@@ -66,18 +67,29 @@ def load(text: str) -> Plan:
         message = f"plan file of format {version!r}; this version reads {FORMAT_VERSION} (plan again)"
         raise PlanFileError(message)
     checksum = body.pop("checksum", None)
-    if checksum != str(_digest(body)):
+    if checksum != str(hasher("plan")(_json(body).encode("ascii"))):
         message = f"the plan file was changed after it was written (checksum {checksum!r} does not match); plan again"
         raise PlanRejected(message)
     return _read(body)
 
 
-def _digest(body: Mapping[str, Any]) -> Digest:
-    # format.md 7.2: H[plan] over the compact JSON of the body without its checksum.
-    return hasher("plan")(json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii"))
+def _json(value: Any) -> str:
+    # format.md 7.2: the digest is over compact JSON with sorted keys.
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _body(plan: Plan) -> dict[str, Any]:
+def _compact(plan: Plan) -> Iterator[bytes]:
+    """The body as compact JSON, in pieces."""
+    head = {**_head(plan), "changes": []}
+    before, after = _json(head).encode("ascii").split(b'"changes":[]')
+    yield before + b'"changes":['
+    for position, change in enumerate(plan.changes):
+        yield b"," * (position > 0) + _json(_change(change)).encode("ascii")
+    yield b"]" + after
+
+
+def _head(plan: Plan) -> dict[str, Any]:
+    """The body of the file, but for the changes."""
     return {
         "format_version": FORMAT_VERSION,
         "kind": KIND,
@@ -87,7 +99,6 @@ def _body(plan: Plan) -> dict[str, Any]:
         "recipe_changed": plan.recipe_changed,
         "base": _plain(plan.base),
         "target": _plain(plan.target),
-        "changes": [_change(change) for change in plan.changes],
         "counts": dict(plan.counts),
         "kept": {"documents": plan.kept_documents, "chunks": plan.kept_chunks},
         "cost": _plain(plan.cost),

@@ -29,13 +29,18 @@ class Capabilities:
 
     commit: str  # "atomic"
     cas: str  # "transactional"
+    writers: str  # "serialized": a second write is refused at its begin, or waits; "cas": it runs, and loses at commit
     isolation: str  # "snapshot"
     durability: str  # "fsync" | "process"
-    dense: frozenset[str]  # "exact", always; besides "rescored", if quantized spaces are searched by their codes
-    lexical: str  # "bm25" | "none"
+    dense: frozenset[str]  # "exact", always; "rescored", if codes of quantized spaces choose; "hnsw", if a graph does
+    prefilter: str  # "exact": a filter loses nothing; "iterative": all hits there are, better ones may be missed
+    lexical: str  # "bm25" | "ts_rank" | "none"
+    lexical_stats: str  # "head": how rare a term is counts, over live entries alone; "none": it does not count
     quantization: frozenset[str]  # of retrieval.quantization.QUANTIZATIONS; "float32", always
     time_travel: str  # "manifest": documents and chunks at any kept generation, arms at the head only
     max_limit: int  # most hits an arm returns
+    reclaims_space: bool  # whether compacting makes what the store takes smaller
+    remote: bool  # whether it is reached over a network
 
 
 class Recorded(Protocol):
@@ -104,22 +109,36 @@ class Reader(Recorded, Protocol):
         """
         ...
 
-    def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
+    def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
+        """Entries (the store's numbers, ascending) that an arm may find in these documents at this generation.
+
+        They are those that a visible occurrence of them uses and that are to be embedded. O(their chunks).
+        """
+        ...
+
+    def dense(
+        self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
+    ) -> tuple[ArmHit, ...]:
         """Live entries by cosine with the unit `query`, best first, ties by entry. 1 <= limit <= max_limit.
 
-        Exact in a float32 space, and everywhere in a store that is not "rescored". Otherwise a quantized space answers
-        with the best by their full vectors among candidates taken by their codes: scores are exact, an entry may be
-        missed, and nothing but the live entries' vectors and the query decides which.
+        With `among` only these entries are looked at, before anything is cut off: the answer is the best `limit` of
+        them, or all. What of them is not live or not there is passed over.
+
+        Exact with `exact`; without it too in a float32 space, unless the store is "hnsw", and everywhere in a store
+        that is not "rescored". Otherwise candidates are taken by codes or by a graph, and the best of them by their
+        full vectors are answered: scores are exact, an entry may be missed. With codes nothing but the live entries'
+        vectors and the query decides which; with a graph, how it grew does too.
 
         Raises `UsageError` for a limit out of range or a query of other dimensions, `GenerationGone` off the head.
         """
         ...
 
-    def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
-        """Live entries by BM25 over title, headings and body, terms joined by OR; best first, ties by entry.
+    def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
+        """Live entries by title, headings and body, terms joined by OR; best first, ties by entry.
 
-        `terms` are what `text.query.terms` made; no terms, no hits. Of a large index a store may leave out terms that
-        most of it holds, unless nothing else is asked for. Raises as `dense` does.
+        How they are ranked, `Capabilities.lexical` says. `terms` are what `text.query.terms` made; no terms, no hits.
+        `among` is as in `dense`; scores are those of the whole index. Of a large index a store may leave out terms
+        that most of it holds, unless nothing else is asked for. Raises as `dense` does.
         """
         ...
 
@@ -127,10 +146,13 @@ class Reader(Recorded, Protocol):
         """Exact cosine of these entries (the store's numbers) with the unit `query`; who has none is left out."""
         ...
 
-    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
+    def occurrences(
+        self, entries: Sequence[int], most: int, ids: Sequence[DocumentId] | None = None
+    ) -> tuple[OccurrenceHit, ...]:
         """Visible occurrences of these entries, at most `most` of each, ordered by (source, path, position).
 
-        Of an entry that has more, the first ones in that order. Costs what it answers and a scan of the entries' rows.
+        With `ids` those in these documents alone. Of an entry that has more, the first ones in that order.
+        Costs what it answers and a scan of the entries' rows.
         """
         ...
 

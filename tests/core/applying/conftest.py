@@ -68,7 +68,7 @@ class World:
             case fx.Recompute():
                 return fx.Recomputed(self.planned)
             case fx.Resolve():
-                return fx.Resolved({})
+                return fx.Resolved(frozenset())
             case fx.Probe():
                 return fx.Probed([VECTOR] * 8, None)
             case fx.Embed():

@@ -80,9 +80,9 @@ def outcomes(world, effect):  # noqa: C901, PLR0911 -- one case an effect
             return [fx.Recomputed(world.planned), fx.Failed(BROKEN)]
         case fx.Resolve():
             return [
-                fx.Resolved({}),
-                fx.Resolved(dict.fromkeys(effect.keys[:1], VECTOR)),
-                fx.Resolved(dict.fromkeys(effect.keys, VECTOR)),
+                fx.Resolved(frozenset()),
+                fx.Resolved(frozenset(effect.keys[:1])),
+                fx.Resolved(frozenset(effect.keys)),
                 fx.Failed(BROKEN),
             ]
         case fx.Probe():
@@ -127,6 +127,7 @@ def step(world, node, effect, outcome):
     copied = clone(node.run)
     at = node.at + (effect.seconds if isinstance(effect, fx.Wait) and not copied.hurried else 0)
     kept = node.kept | (frozenset(node.what(effect)) if isinstance(outcome, fx.Kept) else frozenset())
+    kept |= outcome.held if isinstance(outcome, fx.Resolved) else frozenset()
     committing = copied.state is State.COMMITTING
     copied.feed(outcome, at)
     due = tuple(each for each in node.due if each is not effect)
@@ -137,7 +138,7 @@ def step(world, node, effect, outcome):
             assert copied.error is None, "something new is begun by a run that is to end"
         if isinstance(new, fx.Commit):
             assert copied.error is None
-            assert set(new.vectors) == set(world.planned.writes.inputs), "a commit without all its vectors"
+            assert kept >= set(world.planned.writes.inputs), "a commit without all its vectors"
     locked = (node.locked or isinstance(outcome, fx.Locked)) and not isinstance(effect, fx.Release)
     assert not (committing and copied.state is State.RELEASING and copied.error is None), "a commit without a result"
     after = Node(copied, (*due, *asked), at, kept, locked)

@@ -42,7 +42,7 @@ def test_a_good_run_asks_in_order_and_embeds_in_batches(make_world):
 
 def test_nothing_missing_means_no_probe_and_no_embedding(build, make_world):
     keys = [chunk.vector_key for chunk in build.wanted("a", "abcde").chunks]
-    world = make_world(available=keys, Resolve=lambda effect: fx.Resolved(dict.fromkeys(effect.keys, VECTOR)))
+    world = make_world(available=keys, Resolve=lambda effect: fx.Resolved(frozenset(effect.keys)))
     run = world.drive()
     assert "Probe" not in world.names()
     assert (run.result.embedded, run.result.cached) == (0, 5)
@@ -135,7 +135,7 @@ def test_a_miss_that_the_plan_called_cached_is_refused_before_anything_is_paid(b
 
 
 def test_fewer_misses_than_planned_are_fine(make_world):
-    world = make_world(Resolve=lambda effect: fx.Resolved(dict.fromkeys(effect.keys[:3], VECTOR)))
+    world = make_world(Resolve=lambda effect: fx.Resolved(frozenset(effect.keys[:3])))
     run = world.drive()
     assert (run.result.embedded, run.result.cached) == (2, 3)
 

@@ -107,8 +107,8 @@ def watched(board, purse, *, weather=FAIR, pause=PAUSE):
     def rest():
         time.sleep(pause * LONGER.get(board.read().state, 1))
 
-    def writing(transaction, effect):
-        write(transaction, effect)
+    def writing(own, transaction, rows):
+        write(own, transaction, rows)
         rest()
 
     def fails_once():
@@ -132,13 +132,13 @@ def watched(board, purse, *, weather=FAIR, pause=PAUSE):
         rest()
         return outcome
 
-    ApplyRun._move, hands.Hands.perform, hands.Hands._write = moving, performing, staticmethod(writing)
+    ApplyRun._move, hands.Hands.perform, hands.Hands._write = moving, performing, writing
     waiting.FIRST_SECONDS = waiting.LOOK_SECONDS = WAIT
     try:
         yield
         rest()
     finally:
-        ApplyRun._move, hands.Hands.perform, hands.Hands._write = move, perform, staticmethod(write)
+        ApplyRun._move, hands.Hands.perform, hands.Hands._write = move, perform, write
         waiting.FIRST_SECONDS, waiting.LOOK_SECONDS = waits
 
 

@@ -126,7 +126,7 @@ class LifecycleRules:
         assert can.isolation == "snapshot"
         assert can.durability in {"fsync", "process"}
         assert "exact" in can.dense
-        assert can.lexical in {"bm25", "none"}
+        assert can.lexical in {"bm25", "ts_rank", "none"}
         assert "float32" in can.quantization
         assert can.time_travel == "manifest"
         assert can.max_limit >= 1

@@ -14,6 +14,7 @@ import pytest
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
 from steadlith_conformance.stores.dense import DenseRules
+from steadlith_conformance.stores.filters import FilterRules
 from steadlith_conformance.stores.histories import HistoryRules
 from steadlith_conformance.stores.lexical import LexicalRules
 from steadlith_conformance.stores.lifecycle import LifecycleRules
@@ -38,6 +39,7 @@ class StoreSuite(
     DenseRules,
     QuantizedRules,
     LexicalRules,
+    FilterRules,
     ParentRules,
     TrieRules,
     MendRules,

@@ -98,14 +98,24 @@ class MemoryReader:
         rows = self._open().vectors.get(space, {}).values()
         return {row.vector_key: row.vector for row in rows if row.vector_key in wanted}
 
-    def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
-        """See `Reader.dense`."""
+    def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
+        """See `Reader.within`."""
+        state = self._open()
+        versions = (state.documents[id_] for id_ in ids if id_ in state.documents)
+        used = {placement.entry_hash for version in versions for placement in version.placements}
+        return tuple(sorted(state.numbers[key] for key in used if state.entries[key].embed))
+
+    def dense(
+        self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
+    ) -> tuple[ArmHit, ...]:
+        """See `Reader.dense`. It is always exact."""
+        del exact
         state = self._at_head("dense search")
         check_limit(limit, MAX_LIMIT)
         check_query(space, query)
-        return _ranked(self.cosines(space, query, [state.numbers[key] for key in state.live()]), limit)
+        return _ranked(self.cosines(space, query, [state.numbers[key] for key in state.live()]), limit, among)
 
-    def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
+    def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
         state = self._at_head("lexical search")
         check_limit(limit, MAX_LIMIT)
@@ -113,7 +123,7 @@ class MemoryReader:
             state.numbers[key]: bm25.words("\n".join((entry.title, *entry.headings, state.texts[entry.text_hash])))
             for key, entry in ((key, state.entries[key]) for key in state.live())
         }
-        return _ranked(bm25.scores(documents, terms), limit)
+        return _ranked(bm25.scores(documents, terms), limit, among)
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """See `Reader.cosines`."""
@@ -123,12 +133,16 @@ class MemoryReader:
         # One product each: slow, and the same number wherever an entry stands in the batch.
         return {entry: vectors.cosines([rows[entry]], query)[0] for entry in entries if entry in rows}
 
-    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
+    def occurrences(
+        self, entries: Sequence[int], most: int, ids: Sequence[DocumentId] | None = None
+    ) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         state = self._open()
+        passing = state.documents.keys() if ids is None else state.documents.keys() & set(ids)
         left = dict.fromkeys(entries, most)
         hits = []
-        for id, version in sorted(state.documents.items()):  # noqa: A001
+        for id in sorted(passing):  # noqa: A001
+            version = state.documents[id]
             for position, placement in enumerate(version.placements):
                 number = state.numbers[placement.entry_hash]
                 if left.get(number, 0) < 1 or placement.occurrence is None:
@@ -183,6 +197,7 @@ def _recorded(version: DocumentVersion) -> RecordedDocument:
     return RecordedDocument(version.id, version.root, version.metadata, version.source_digest, chunks)
 
 
-def _ranked(scores: Mapping[int, float], limit: int) -> tuple[ArmHit, ...]:
-    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+def _ranked(scores: Mapping[int, float], limit: int, among: Sequence[int] | None) -> tuple[ArmHit, ...]:
+    passing = scores if among is None else {entry: scores[entry] for entry in among if entry in scores}
+    best = sorted(passing.items(), key=lambda item: (-item[1], item[0]))
     return tuple(ArmHit(entry, score) for entry, score in best[:limit])

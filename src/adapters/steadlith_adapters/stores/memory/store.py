@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 CAPABILITIES = Capabilities(
     commit="atomic",
     cas="transactional",
+    writers="cas",
     isolation="snapshot",
     durability="process",
     dense=frozenset({"exact"}),
+    prefilter="exact",
     lexical="bm25",
+    lexical_stats="head",
     quantization=QUANTIZATION,
     time_travel="manifest",
     max_limit=MAX_LIMIT,
+    reclaims_space=False,
+    remote=False,
 )
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.session import Row, Session
 
 _COLUMNS = "number, parent, lineage, corpus_root, state_root, recipe, plan_digest, documents, chunks, at, summary, seal"
-_HEAD = f"SELECT h.generation, g.* FROM head h LEFT JOIN (SELECT {_COLUMNS} FROM generation) g ON g.number = h.generation"  # noqa: S608
+_HEAD = (
+    f"SELECT h.generation, g.* FROM head h LEFT JOIN (SELECT {_COLUMNS} FROM generation) g ON g.number = h.generation"  # noqa: S608
+)
 _SWAP = """
     UPDATE head SET generation = %s, lineage = %s, state_root = %s, next_occurrence = %s
     WHERE id = 1 AND generation = %s AND lineage IS NOT DISTINCT FROM %s AND state_root IS NOT DISTINCT FROM %s"""

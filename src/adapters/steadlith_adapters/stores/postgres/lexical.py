@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.stores.columns import read_headings
 from steadlith_adapters.stores.postgres import words
 from steadlith_adapters.stores.postgres.forms import copied
-from steadlith_adapters.stores.postgres.session import batches
+from steadlith_adapters.stores.postgres.session import batches, numbers
 from steadlith_core.errors import SteadlithError
 from steadlith_core.rows import ArmHit
 
@@ -51,6 +51,7 @@ _ALL_ROWS = """
 _MISCOUNTED = """
     SELECT coalesce(c.word, w.word) FROM ({count}) c FULL JOIN word w ON w.word = c.word
     WHERE coalesce(c.entries, 0) <> coalesce(w.entries, 0) ORDER BY 1"""
+KEPT = "AND entry = ANY(%s::bigint[])"
 _TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1)"
 _PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1) ELSE 0 END"
 
@@ -99,8 +100,10 @@ def miscounted(session: Session) -> Iterator[str]:
     return (word for (word,) in session.stream(_MISCOUNTED.format(count=_COUNT.format(of="lexical"))))
 
 
-def search(session: Session, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
-    """The best `limit` live entries that hold any of the terms."""
+def search(
+    session: Session, terms: Sequence[str], limit: int, among: Sequence[int] | None = None
+) -> tuple[ArmHit, ...]:
+    """The best `limit` live entries (of `among`) that hold any of the terms."""
     asked = {query: found for term in dict.fromkeys(terms) if (query := words.query(term)) for found in [_stems(term)]}
     if not asked:
         return ()
@@ -125,9 +128,10 @@ def search(session: Session, terms: Sequence[str], limit: int) -> tuple[ArmHit, 
             values += [rarity, query]
     rows = session.run(
         f"SELECT entry, {' + '.join(scores)} AS score FROM lexical "  # noqa: S608
-        "WHERE words @@ %s::tsquery ORDER BY score DESC, entry LIMIT %s",
+        f"WHERE words @@ %s::tsquery {'' if among is None else KEPT} ORDER BY score DESC, entry LIMIT %s",
         *values,
         " | ".join(f"({query})" for query in chosen),
+        *([] if among is None else [numbers(among)]),
         limit,
     )
     return tuple(ArmHit(entry, score) for entry, score in rows)

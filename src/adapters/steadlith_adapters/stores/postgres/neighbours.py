@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.postgres import forms
-from steadlith_adapters.stores.postgres.session import Sent
+from steadlith_adapters.stores.postgres.session import Sent, numbers
 from steadlith_core import vectors
 from steadlith_core.rows import ArmHit
 
@@ -71,8 +71,7 @@ def ranked(scores: Mapping[int, float], limit: int) -> tuple[ArmHit, ...]:
 def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
     """Exact cosines of the entries that have a vector."""
     found: dict[int, float] = {}
-    # A number that no column holds is no entry's.
-    asked = [entry for entry in entries if 0 < entry < 2**63]
+    asked = numbers(entries)
     for start in range(0, len(asked), SIZE):
         rows = session.run(_FULL.format(full=table.full), asked[start : start + SIZE])
         kept = {entry: forms.read(value) for entry, value in rows}
@@ -147,5 +146,5 @@ def _ask(
         among="" if among is None else _AMONG,
         ties=ties,
     )
-    listed = [] if among is None else [[entry for entry in among if 0 < entry < 2**63]]
+    listed = [] if among is None else [numbers(among)]
     return session.run(sql, Sent(value), *listed, most)

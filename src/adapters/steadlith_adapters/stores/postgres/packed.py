@@ -32,6 +32,13 @@ _IDENTITIES = """
     SELECT o.occurrence, e.entry_hash, t.text_hash, e.context_hash IS NOT NULL
     FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
     WHERE o.valid_from <= %s AND o.valid_to > %s AND o.occurrence = ANY(%s::bigint[])"""
+_PLACED = """
+    SELECT v.occurrences FROM document d
+    JOIN document_version v ON v.document = d.document AND v.valid_from <= %s AND v.valid_to > %s
+    WHERE d.key = ANY(%s::bytea[])"""
+_EMBEDDED = """
+    SELECT DISTINCT e.entry FROM occurrence o JOIN entry e ON e.entry = o.entry AND e.context_hash IS NOT NULL
+    WHERE o.valid_from <= %s AND o.valid_to > %s AND o.occurrence = ANY(%s::bigint[])"""
 _ENTRY = "SELECT e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.entry = %s"
 
 
@@ -112,6 +119,15 @@ def chunks(session: Session, generation: int, document: int) -> tuple[RecordedCh
         )
         for text, entry, embed in (identity[occurrence],)
     )
+
+
+def entries(session: Session, generation: int, keys: Sequence[Digest]) -> tuple[int, ...]:
+    """The embedded entries that a generation's occurrences in these documents use, ascending."""
+    occurrences: set[int] = set()
+    for (ids,) in session.lookup(_PLACED, [*map(bytes, keys)], generation, generation):
+        occurrences.update(session.decode(packing.unpack_ids, ids, "occurrences of a document"))
+    rows = session.lookup(_EMBEDDED, sorted(occurrences), generation, generation)
+    return tuple(sorted({entry for (entry,) in rows}))
 
 
 def hits(session: Session, entry: int, version: Version, occurrences: Sequence[int]) -> list[OccurrenceHit]:

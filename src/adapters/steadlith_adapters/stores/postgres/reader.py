@@ -27,6 +27,7 @@ from steadlith_adapters.stores.postgres import (
     trie,
     vectors,
 )
+from steadlith_adapters.stores.postgres.session import numbers
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
 from steadlith_core.errors import GenerationGone, UsageError
@@ -58,7 +59,8 @@ _OCCURRENCES = """
         SELECT o.entry, o.document, o.occurrence, d.source, d.path,
                dense_rank() OVER (PARTITION BY o.entry ORDER BY d.source, d.path) AS nth
         FROM occurrence o JOIN document d ON d.document = o.document
-        WHERE o.valid_from <= %s AND o.valid_to > %s AND o.entry = ANY(%s::bigint[])) o
+        WHERE o.valid_from <= %s AND o.valid_to > %s AND o.entry = ANY(%s::bigint[])
+            AND (%s::bytea[] IS NULL OR d.key = ANY(%s::bytea[]))) o
     WHERE nth <= %s ORDER BY entry, source, path"""
 _ENTRIES = """
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
@@ -163,7 +165,13 @@ class PostgresReader:
         table = spaces.find(session, space)
         return vectors.fetch(session, table, vector_keys) if table else {}
 
-    def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
+    def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
+        """See `Reader.within`."""
+        return packed.entries(self._live(), self._generation, [document_key(id_) for id_ in ids])
+
+    def dense(
+        self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
+    ) -> tuple[ArmHit, ...]:
         """See `Reader.dense`."""
         session = self._at_head("dense search")
         check_limit(limit, MAX_LIMIT)
@@ -171,13 +179,14 @@ class PostgresReader:
         table = spaces.find(session, space)
         if table is None:
             return ()
-        return neighbours.nearest(session, table, query, limit, graph=self._has_graph(session, table))
+        graph = not exact and self._has_graph(session, table)
+        return neighbours.nearest(session, table, query, limit, among, exact=exact, graph=graph)
 
-    def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
+    def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
         session = self._at_head("lexical search")
         check_limit(limit, MAX_LIMIT)
-        return lexical.search(session, terms, limit)
+        return lexical.search(session, terms, limit, among)
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """See `Reader.cosines`."""
@@ -186,14 +195,16 @@ class PostgresReader:
         table = spaces.find(session, space)
         return neighbours.cosines(session, table, query, entries) if table else {}
 
-    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
+    def occurrences(
+        self, entries: Sequence[int], most: int, ids: Sequence[DocumentId] | None = None
+    ) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         session = self._live()
         versions: dict[int, packed.Version] = {}
         hits: list[OccurrenceHit] = []
-        # A number that no column holds is no entry's.
-        asked = [entry for entry in dict.fromkeys(entries) if 0 < entry < 2**63]
-        rows = session.run(_OCCURRENCES, *self._visible(1), asked, most)
+        asked = numbers(entries)
+        keys = None if ids is None else [bytes(document_key(id_)) for id_ in ids]
+        rows = session.run(_OCCURRENCES, *self._visible(1), asked, keys, keys, most)
         for entry, of_entry in groupby(rows, key=itemgetter(0)):
             enough = len(hits) + most
             for document, group in groupby(of_entry, key=itemgetter(1)):

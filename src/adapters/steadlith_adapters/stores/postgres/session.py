@@ -170,3 +170,8 @@ def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
     rows = iter(rows)
     while batch := list(islice(rows, size)):
         yield batch
+
+
+def numbers(entries: Iterable[int]) -> list[int]:
+    """The numbers among these that an entry may have, each once: the server refuses what no column holds."""
+    return [entry for entry in dict.fromkeys(entries) if 0 < entry < 2**63]

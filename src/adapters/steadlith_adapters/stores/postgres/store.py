@@ -52,13 +52,18 @@ class PostgresStore:
         return Capabilities(
             commit="atomic",
             cas="transactional",
+            writers="cas",
             isolation="snapshot",
             durability="fsync",
             dense=frozenset({"exact", "rescored", "hnsw"} if graph else {"exact", "rescored"}),
+            prefilter="iterative" if graph else "exact",
             lexical="ts_rank",
+            lexical_stats="head",
             quantization=QUANTIZATION,
             time_travel="manifest",
             max_limit=MAX_LIMIT,
+            reclaims_space=True,
+            remote=True,
         )
 
     def head(self) -> Head:

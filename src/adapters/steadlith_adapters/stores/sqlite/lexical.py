@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.columns import read_headings
-from steadlith_adapters.stores.sqlite.session import BATCH
+from steadlith_adapters.stores.sqlite.session import BATCH, LISTED, listed
 from steadlith_core.rows import ArmHit
 from steadlith_core.text.query import index_text
 
@@ -56,14 +56,19 @@ def remove_many(session: Session, entries: Sequence[tuple[int]]) -> None:
     session.run_many("DELETE FROM lexical WHERE rowid = ?", entries)
 
 
-def search(session: Session, terms: Sequence[str], limit: int, chunks: int) -> tuple[ArmHit, ...]:
+def search(
+    session: Session, terms: Sequence[str], limit: int, among: Sequence[int] | None, chunks: int
+) -> tuple[ArmHit, ...]:
     """The best `limit` entries by BM25 that hold any of the terms; `chunks` is how many the head counts."""
     chosen = _telling(session, terms, chunks) if chunks >= LARGE else terms
     if not chosen:
         return ()
+    # The plus keeps FTS5 from matching anew for each number of the list.
+    passing = "" if among is None else f"AND +rowid IN {LISTED}"
     rows = session.run(
-        "SELECT rowid, rank FROM lexical WHERE lexical MATCH ? ORDER BY rank, rowid LIMIT ?",
+        f"SELECT rowid, rank FROM lexical WHERE lexical MATCH ? {passing} ORDER BY rank, rowid LIMIT ?",  # noqa: S608
         " OR ".join(map(_quoted, chosen)),
+        *([] if among is None else [listed(among)]),
         limit,
     )
     return tuple(ArmHit(entry, -rank) for entry, rank in rows)

@@ -13,6 +13,7 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.sqlite.session import LISTED, listed
 from steadlith_core import vectors
 from steadlith_core.rows import ArmHit
 from steadlith_core.vectors import WIDTH
@@ -30,17 +31,31 @@ MARGIN = 16
 """Neighbours asked for beyond the wanted ones at first; doubled while the last one may still belong to the answer."""
 SCANNED = 1024
 """Full vectors read together. Up to so many, comparing all costs no more than looking up one query's candidates."""
+FEW = 256
+"""Entries of a filter up to which each is looked up by itself: the table is read whole for more."""
 TIE = 1e-9
 """How far apart cosines are that the sum of their products, in whatever order, tells apart."""
 _LIVE = """
     SELECT f.rowid, f.vector FROM {full} f JOIN entry e ON e.entry = f.rowid
     WHERE e.live = 1 AND length(f.vector) = ?"""
+_AMONG = f"AND rowid IN {LISTED}"
 _BESIDE = "SELECT rowid, vector FROM {full} WHERE length(vector) = ? AND rowid IN ({{}})"
 
 
-def nearest(session: Session, table: SpaceTable, query: Vector, limit: int) -> tuple[ArmHit, ...]:
-    """The live entries of greatest cosine among the candidates, `limit` at most, ties by entry."""
-    scores = cosines(session, table, query, _candidates(session, table, query, limit))
+def nearest(
+    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None, *, exact: bool
+) -> tuple[ArmHit, ...]:
+    """The live entries of greatest cosine among the candidates, `limit` at most, ties by entry.
+
+    With `among` only these are candidates; with `exact` no code chooses any.
+    """
+    if among is not None and len(among) <= FEW:
+        found: Sequence[int] = _alive(session, among)
+    elif exact and table.form.coded:
+        found = _compared(session, table, query, limit, among)
+    else:
+        found = _candidates(session, table, query, limit, among)
+    scores = cosines(session, table, query, found)
     ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     return tuple(ArmHit(entry, score) for entry, score in ranked[:limit])
 
@@ -66,7 +81,14 @@ def _full(session: Session, table: SpaceTable, entries: Sequence[int]) -> Iterat
             yield entry, row[0]
 
 
-def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
+def _alive(session: Session, entries: Sequence[int]) -> Sequence[int]:
+    rows = session.lookup("SELECT entry FROM entry WHERE live = 1 AND entry IN ({})", entries)
+    return list(dict.fromkeys(entry for (entry,) in rows))
+
+
+def _candidates(
+    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None
+) -> Sequence[int]:
     """Live entries to be scored: of full vectors, certainly the true `limit` nearest are among them."""
     coded, wanted = table.form.coded, limit * table.form.oversample
     asked = wanted + MARGIN
@@ -74,15 +96,17 @@ def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) 
         # Distances between codes are few: about a third of the wanted ones may be as far as the last of them.
         asked = min(asked + wanted // 2, MAX_K)
     if coded and session.value(f"SELECT coalesce(max(rowid), 0) FROM {table.full}") <= SCANNED:  # noqa: S608
-        return _compared(session, table, query, limit)
+        return _compared(session, table, query, limit, among)
     session.load_vectors()
+    passing, those = ("", []) if among is None else (_AMONG, [listed(among)])
     (code,) = table.form.encode([query], table.dimensions)
     while asked <= MAX_K:
         rows = session.run(
             f"SELECT rowid, distance FROM {table.name} "  # noqa: S608
-            f"WHERE vector MATCH {table.form.value} AND k = ? AND live = 1",
+            f"WHERE vector MATCH {table.form.value} AND k = ? AND live = 1 {passing}",
             code,
             asked,
+            *those,
         )
         if len(rows) < asked:
             return [entry for entry, _ in rows]
@@ -93,7 +117,7 @@ def _candidates(session: Session, table: SpaceTable, query: Vector, limit: int) 
         if max(apart) > edge:
             return [entry for (entry, _), each in zip(rows, apart, strict=True) if each <= edge]
         asked *= 2
-    return _compared(session, table, query, limit)
+    return _compared(session, table, query, limit, among)
 
 
 def _slack(square: float, dimensions: int) -> float:
@@ -102,11 +126,16 @@ def _slack(square: float, dimensions: int) -> float:
     return square * (dimensions + 8) * 2**-23 + 1e-5
 
 
-def _compared(session: Session, table: SpaceTable, query: Vector, limit: int) -> Sequence[int]:
+def _compared(
+    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None
+) -> Sequence[int]:
     """The live entries that may be among the `limit` of greatest cosine, after comparing all."""
     if not table.form.coded:
         session.load_vectors()
     rows = session.stream(_LIVE.format(full=table.full), WIDTH * table.dimensions)
+    if among is not None:
+        those = frozenset(among)
+        rows = (row for row in rows if row[0] in those)
     best: list[tuple[float, int]] = []
     edge = -inf
     while batch := list(islice(rows, SCANNED)):

@@ -33,6 +33,13 @@ _IDENTITIES = f"""
     SELECT o.occurrence, e.entry_hash, t.text_hash, e.context_hash IS NOT NULL
     FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
     WHERE {_VISIBLE.format("o")} AND o.occurrence IN ({{}})"""  # noqa: S608
+_PLACED = f"""
+    SELECT v.occurrences FROM document d
+    JOIN document_version v ON v.document = d.document AND {_VISIBLE.format("v")}
+    WHERE d.key IN ({{}})"""  # noqa: S608
+_EMBEDDED = f"""
+    SELECT e.entry FROM occurrence o JOIN entry e ON e.entry = o.entry AND e.context_hash IS NOT NULL
+    WHERE {_VISIBLE.format("o")} AND o.occurrence IN ({{}})"""  # noqa: S608
 _ENTRY = "SELECT e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.entry = ?"
 
 
@@ -103,6 +110,15 @@ def chunks(session: Session, generation: int, document: int) -> tuple[RecordedCh
         )
         for text, entry, embed in (identity[occurrence],)
     )
+
+
+def entries(session: Session, generation: int, keys: Sequence[Digest]) -> tuple[int, ...]:
+    """The embedded entries that a generation's occurrences in these documents use, ascending."""
+    found: set[int] = set()
+    for (ids,) in session.lookup(_PLACED, keys, generation):
+        occurrences = session.decode(packing.unpack_ids, ids, "occurrences of a document")
+        found.update(entry for (entry,) in session.lookup(_EMBEDDED, occurrences, generation))
+    return tuple(sorted(found))
 
 
 def hits(session: Session, entry: int, version: Version, occurrences: Sequence[int]) -> list[OccurrenceHit]:

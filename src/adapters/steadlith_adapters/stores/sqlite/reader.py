@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.stores.arguments import check_limit, check_query
 from steadlith_adapters.stores.columns import read_headings, read_metadata
 from steadlith_adapters.stores.sqlite import checks, generations, lexical, neighbours, packed, spaces, trie, vectors
+from steadlith_adapters.stores.sqlite.session import listed
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
 from steadlith_core.errors import GenerationGone, UsageError
@@ -45,8 +46,10 @@ _OCCURRENCES = f"""
     SELECT document, occurrence FROM (
         SELECT o.document, o.occurrence, dense_rank() OVER (ORDER BY d.source, d.path) AS nth
         FROM occurrence o JOIN document d ON d.document = o.document
-        WHERE {_VISIBLE.format("o")} AND o.entry = ?2)
+        WHERE {_VISIBLE.format("o")} AND o.entry = ?2
+            AND (?4 IS NULL OR o.document IN (SELECT value FROM json_each(?4))))
     WHERE nth <= ?3 ORDER BY nth"""  # noqa: S608
+_NUMBERS = "SELECT document FROM document WHERE key IN ({})"
 _ENTRIES = """
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
     FROM entry e JOIN text t ON t.text = e.text WHERE e.entry_hash IN ({})"""
@@ -140,19 +143,25 @@ class SqliteReader:
         table = spaces.find(session, space)
         return vectors.fetch(session, table, vector_keys) if table else {}
 
-    def dense(self, space: Space, query: Vector, limit: int) -> tuple[ArmHit, ...]:
+    def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
+        """See `Reader.within`."""
+        return packed.entries(self._live(), self._generation, [document_key(id_) for id_ in ids])
+
+    def dense(
+        self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
+    ) -> tuple[ArmHit, ...]:
         """See `Reader.dense`."""
         session = self._at_head("dense search")
         check_limit(limit, MAX_LIMIT)
         check_query(space, query)
         table = spaces.find(session, space)
-        return neighbours.nearest(session, table, query, limit) if table else ()
+        return neighbours.nearest(session, table, query, limit, among, exact=exact) if table else ()
 
-    def lexical(self, terms: Sequence[str], limit: int) -> tuple[ArmHit, ...]:
+    def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
         session = self._at_head("lexical search")
         check_limit(limit, MAX_LIMIT)
-        return lexical.search(session, terms, limit, self._head.chunks)
+        return lexical.search(session, terms, limit, among, self._head.chunks)
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """See `Reader.cosines`."""
@@ -161,14 +170,20 @@ class SqliteReader:
         table = spaces.find(session, space)
         return neighbours.cosines(session, table, query, entries) if table else {}
 
-    def occurrences(self, entries: Sequence[int], most: int) -> tuple[OccurrenceHit, ...]:
+    def occurrences(
+        self, entries: Sequence[int], most: int, ids: Sequence[DocumentId] | None = None
+    ) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         session = self._live()
+        passing = None
+        if ids is not None:
+            found = session.lookup(_NUMBERS, [document_key(id_) for id_ in ids])
+            passing = listed([number for (number,) in found])
         versions: dict[int, packed.Version] = {}
         hits: list[OccurrenceHit] = []
         for entry in dict.fromkeys(entries):
             enough = len(hits) + most
-            rows = session.run(_OCCURRENCES, self._generation, entry, most)
+            rows = session.run(_OCCURRENCES, self._generation, entry, most, passing)
             for document, group in groupby(rows, key=itemgetter(0)):
                 if len(hits) >= enough:
                     break

@@ -25,6 +25,13 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 BATCH = 500
 """Keys per look-up statement; measured fastest among the ways to ask for many (storage.md 4)."""
+LISTED = "(SELECT value FROM json_each(?))"
+"""Any number of numbers as one binding, for what cannot be asked in batches; `listed` makes it."""
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """The binding of `LISTED`."""
+    return f"[{','.join(map(str, numbers))}]"
 
 
 class Session:

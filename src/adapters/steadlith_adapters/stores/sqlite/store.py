@@ -31,13 +31,18 @@ T = TypeVar("T")
 CAPABILITIES = Capabilities(
     commit="atomic",
     cas="transactional",
+    writers="serialized",
     isolation="snapshot",
     durability="fsync",
     dense=frozenset({"exact", "rescored"}),
+    prefilter="exact",
     lexical="bm25",
+    lexical_stats="head",
     quantization=QUANTIZATION,
     time_travel="manifest",
     max_limit=MAX_LIMIT,
+    reclaims_space=True,
+    remote=False,
 )
 
 

@@ -1,0 +1,89 @@
+"""What `steadlith history` prints: the kept generations, newest first, as lines and as JSON."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from steadlith.report.documents import FORMAT_VERSION
+from steadlith.report.lines import clean, plural
+from steadlith_core.planning import planfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from steadlith.report.lines import Line
+    from steadlith_core.records import Generation, Recipe
+
+OF_THE_RECIPE = {
+    "normalizer_id": "text",
+    "chunker_id": "chunker",
+    "chunker_params_hash": "chunker settings",
+    "content_hash": "what is kept of front matter and paths",
+    "template_id": "template",
+    "lexical_id": "words",
+}
+"""What may change besides the embedding spaces, in the words of a line."""
+
+
+def lines(history: Sequence[Generation], limit: int | None) -> Iterator[Line]:
+    """One generation a line, newest first; below it what changed of the recipe, where something did."""
+    if not history:
+        yield "", "No generation yet: `steadlith plan` shows what the first apply would do."
+        return
+    listed = _newest(history, limit)
+    width = len(str(listed[0][0].number))
+    for made, before in listed:
+        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(made.summary.items()) if count) or "no steps"
+        size = f"{plural(made.documents, 'document')}, {plural(made.chunks, 'chunk')}"
+        yield "", f"{made.number:>{width}}  {clean(made.at)}  {made.corpus_root.short}  {size} ({counts})"
+        for change in [] if before is None else _changed(before, made.recipe):
+            yield "yellow", f"{'':>{width}}  {change}"
+    left = len(history) - len(listed)
+    if left:
+        yield "dim", f"(and {left:,} older; --limit 0 lists all)"
+
+
+def document(history: Sequence[Generation], limit: int | None) -> dict[str, Any]:
+    """The same as a JSON value, with whole digests and recipes."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-history",
+        "kept": len(history),
+        "generations": [_fields(made) for made, _ in _newest(history, limit)],
+    }
+
+
+def _newest(history: Sequence[Generation], limit: int | None) -> list[tuple[Generation, Recipe | None]]:
+    """The newest generations, newest first, each with the recipe before it if that is known."""
+    pairs = [(made, before.recipe) for before, made in pairwise(history)]
+    every = [*reversed(pairs), *((each, None) for each in history[:1])]
+    return every[:limit]
+
+
+def _changed(before: Recipe, after: Recipe) -> Iterator[str]:
+    for name, words in OF_THE_RECIPE.items():
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield f"{words}: {clean(str(old))} -> {clean(str(new))}"
+    if before.spaces != after.spaces:
+        old, new = (
+            ", ".join(f"{each.model_id} {each.dimensions} {each.quantization}" for each in recipe.spaces)
+            for recipe in (before, after)
+        )
+        yield f"vectors: {clean(old)} -> {clean(new)}"
+
+
+def _fields(made: Generation) -> dict[str, Any]:
+    return {
+        "generation": made.number,
+        "parent": made.parent,
+        "at": made.at,
+        "corpus_root": str(made.corpus_root),
+        "state_root": str(made.state_root),
+        "plan_digest": str(made.plan_digest),
+        "documents": made.documents,
+        "chunks": made.chunks,
+        "counts": dict(made.summary),
+        "recipe": planfile.recipe_document(made.recipe),
+    }
