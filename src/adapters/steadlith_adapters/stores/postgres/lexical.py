@@ -68,15 +68,15 @@ def row_of(session: Session, entry: int, title: bytes, headings: bytes, body: by
     return words.row(title.decode("utf-8", "replace"), path, body.decode("utf-8", "replace"))
 
 
-def count_in(session: Session, table: str) -> None:
-    """Count the words of the entries that a table names, which were indexed."""
-    session.run(_ADD_COUNTS.format(count=_COUNT.format(of=table)))
+def count_in(session: Session, of: str) -> None:
+    """Count the words of the entries that a table or a query names, which were indexed."""
+    session.run(_ADD_COUNTS.format(count=_COUNT.format(of=of)))
 
 
-def remove(session: Session, table: str) -> None:
-    """Forget the rows of the entries that a table names, and count their words no more."""
-    session.run(_TAKE_COUNTS.format(count=_COUNT.format(of=table)))
-    session.run(f"DELETE FROM lexical WHERE entry IN (SELECT entry FROM {table})")  # noqa: S608
+def remove(session: Session, of: str) -> None:
+    """Forget the rows of the entries that a table or a query names, and count their words no more."""
+    session.run(_TAKE_COUNTS.format(count=_COUNT.format(of=of)))
+    session.run(f"DELETE FROM lexical WHERE entry IN (SELECT entry FROM {of} gone)")  # noqa: S608
 
 
 def faults(session: Session) -> Iterator[tuple[int, str]]:

@@ -120,8 +120,8 @@ _FLIPPED = f"""
     CREATE TEMP TABLE flipped ON COMMIT DROP AS
     SELECT e.entry, NOT e.live AS live FROM touched t JOIN entry e ON e.entry = t.entry
     WHERE e.context_hash IS NOT NULL AND e.live <> {IS_USED}"""  # noqa: S608
-_DEAD = "CREATE TEMP TABLE dead ON COMMIT DROP AS SELECT entry FROM flipped WHERE NOT live"
-_LIT = "CREATE TEMP TABLE lit ON COMMIT DROP AS SELECT entry FROM flipped WHERE live"
+_DEAD = "(SELECT entry FROM flipped WHERE NOT live)"
+_LIT = "(SELECT entry FROM flipped WHERE live)"
 
 
 def contents(session: Session) -> None:
@@ -176,11 +176,10 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
 
 def liveness(session: Session) -> None:
     """Make the entries that the occurrences touched live or not."""
-    for statement in (_FLIPPED, _DEAD, _LIT):
-        session.run(statement)
-    lexical.remove(session, "dead")
-    lexical.add(session, session.stream(f"{lexical.ROWS} JOIN lit f ON f.entry = e.entry ORDER BY e.entry"))
-    lexical.count_in(session, "lit")
+    session.run(_FLIPPED)
+    lexical.remove(session, _DEAD)
+    lexical.add(session, session.stream(f"{lexical.ROWS} JOIN {_LIT} f ON f.entry = e.entry ORDER BY e.entry"))
+    lexical.count_in(session, _LIT)
     session.run("UPDATE entry e SET live = f.live FROM flipped f WHERE f.entry = e.entry")
 
 

@@ -99,6 +99,8 @@ def place_codes(session: Session, table: SpaceTable, rows: Sequence[tuple[int, V
 def settle(session: Session) -> None:
     """Note the vectors that were put, and replace those that were put anew."""
     session.run(_NOTE)
+    if session.one("SELECT 1 FROM replaced_vector") is None:
+        return
     session.run(_LAST)
     numbers = {number for (number,) in session.run("SELECT DISTINCT space FROM last_vector")}
     for table in spaces.find_all(session):
