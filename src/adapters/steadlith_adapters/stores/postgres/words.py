@@ -25,12 +25,18 @@ POSITIONS = 255
 LAST = 16_383
 BUDGET = 1_000_000
 """Bytes of words and positions that a row may have; the server's limit is 2^20."""
+SHORT = WORD_BYTES // 4
+"""Characters that never take more than WORD_BYTES."""
+FEW = 250
+"""Words of a row that need no counting: neither their positions nor their bytes can be too many."""
 _COUNT = struct.Struct(">i")
+_ONCE = struct.Struct(">BHH")
 
 
 def stems(text: str) -> list[str]:
     """The words of a text in order, as they are kept."""
-    return [_clipped(word) for word in _tokeniser()(text.encode("utf-8", "replace"))]
+    found = _tokeniser()(text.encode("utf-8", "replace"))
+    return [word if len(word) <= SHORT else _clipped(word) for word in found]
 
 
 def row(title: str, headings: Sequence[str], body: str) -> bytes:
@@ -38,14 +44,14 @@ def row(title: str, headings: Sequence[str], body: str) -> bytes:
     places: dict[str, list[int]] = {}
     at = 0
     for part in (title, "\n".join(headings), body):
-        for word in stems(index_text(part)):
+        for word in stems(index_text(part)) if part else ():
             at += 1
-            held = places.setdefault(word, [])
-            position = min(at, LAST)
-            if len(held) < POSITIONS and (not held or held[-1] < position):
-                held.append(position)
+            if word in places:
+                places[word].append(at)
+            else:
+                places[word] = [at]
         at += 1
-    return _packed(places)
+    return _packed(places, at)
 
 
 def query(term: str) -> str:
@@ -53,25 +59,35 @@ def query(term: str) -> str:
     return " <-> ".join(f"'{_quoted(word)}'" for word in stems(index_text(term)))
 
 
-def _packed(places: dict[str, list[int]]) -> bytes:
-    kept: dict[bytes, list[int]] = {}
-    left = BUDGET
-    for word, held in places.items():
-        raw = word.encode()
-        left -= len(raw) + 2 * len(held) + 4
-        if left < 0:
-            break
-        kept[raw] = held
+def _packed(places: dict[str, list[int]], last: int) -> bytes:
+    kept: dict[bytes, list[int]] = {word.encode(): held for word, held in places.items()}
+    if last > FEW:
+        kept = _cut(kept)
     parts: list[bytes] = [_COUNT.pack(len(kept))]
     for raw in sorted(kept):  # as the server keeps them, so that rows can be compared byte by byte
         held = kept[raw]
-        parts.append(raw + b"\0" + struct.pack(f">{1 + len(held)}H", len(held), *held))
+        parts.append(raw + (_ONCE.pack(0, 1, held[0]) if len(held) == 1 else _listed(held)))
     return b"".join(parts)
 
 
+def _listed(positions: list[int]) -> bytes:
+    return struct.pack(f">B{1 + len(positions)}H", 0, len(positions), *positions)
+
+
+def _cut(kept: dict[bytes, list[int]]) -> dict[bytes, list[int]]:
+    """What of it a tsvector can hold."""
+    left = BUDGET
+    cut: dict[bytes, list[int]] = {}
+    for raw, held in kept.items():
+        some = list(dict.fromkeys(min(position, LAST) for position in held[:POSITIONS]))
+        left -= len(raw) + 2 * len(some) + 4
+        if left < 0:
+            break
+        cut[raw] = some
+    return cut
+
+
 def _clipped(word: str) -> str:
-    if len(word) <= WORD_BYTES // 4:
-        return word
     return word.encode()[:WORD_BYTES].decode("utf-8", "ignore")
 
 
