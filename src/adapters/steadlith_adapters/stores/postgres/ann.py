@@ -3,8 +3,8 @@
 1. It is made after a commit, in a transaction of its own, once the space has `ann_from` vectors; and by a compaction,
    for the tables that it copies into. Who asks before that is answered by a full comparison.
 2. Making it waits for no other write and keeps none waiting: where one is under way, the next commit makes it.
-3. It is asked with an iterative scan in strict order: candidates that are dead, or do not pass a filter, are passed over
-   until there are enough.
+3. It is asked with an iterative scan in strict order: candidates that are dead, or do not pass a filter, are passed
+   over until there are enough.
 """
 
 from __future__ import annotations

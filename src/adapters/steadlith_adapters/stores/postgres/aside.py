@@ -5,7 +5,7 @@ Only a schema that bears our mark, or none of whose tables is there, is renamed.
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.postgres import connection, schema
@@ -24,16 +24,19 @@ _ASIDE = """
 def set_aside(target: Target) -> str:
     """Rename the schema; where the index is now, as messages name it."""
     with closing(connection.open_session(target)) as session:
-        try:
+        with suppress(StoreCorrupt):  # ours, and damaged: that is why it goes
             connection.is_made(session, target)
-        except StoreCorrupt:
-            pass  # ours, and damaged: that is why it goes
         taken = {name for (name,) in session.run("SELECT nspname::text FROM pg_namespace")}
         if target.schema not in taken:
             return target.place
         number = next(each for each in range(1, len(taken) + 2) if named(target.schema, each) not in taken)
         name = named(target.schema, number)
         session.run(f"ALTER SCHEMA {target.schema} RENAME TO {name}")
+    return place_of(target, name)
+
+
+def place_of(target: Target, name: str) -> str:
+    """What messages call an index of that schema on the same server."""
     return target.place.replace(f"schema {target.schema} ", f"schema {name} ", 1)
 
 

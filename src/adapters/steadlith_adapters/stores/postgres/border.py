@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from steadlith_core.errors import SteadlithError
 
 RAISED = (psycopg.Error, UnicodeError)
-REBUILD = "rename the schema out of the way (`steadlith doctor --repair` does) and apply again: the cache keeps the embeddings"
+REBUILD = (
+    "move the schema out of the way (`steadlith doctor --repair` does) and apply again: the cache keeps the embeddings"
+)
 
 _DAMAGE = (errors.UndefinedTable, errors.UndefinedColumn, errors.DataCorrupted, errors.IndexCorrupted)
 _BUSY = (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure)
@@ -54,7 +56,9 @@ def translated(place: str) -> Iterator[None]:
 
 def translate(place: str, error: Exception) -> SteadlithError:
     """One of `RAISED` as an error of ours, to be raised from it."""
-    said = " ".join(str(error).split()) or type(error).__name__
+    # Without the line of SQL that the server repeats.
+    primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    said = " ".join((primary or str(error)).split()) or type(error).__name__
     match error:
         case errors.QueryCanceled():
             return AdapterError(f"{place}: the server stopped a statement ({said}); raise store.statement_timeout")

@@ -43,7 +43,11 @@ def read_head(session: Session) -> Head:
         return empty_head()
     if row[0] is None:
         raise border.damaged(session.place, f"generation {number}, the head's, is missing")
-    last = _generation(session, tuple(row))
+    return head_of(_generation(session, tuple(row)))
+
+
+def head_of(last: Generation) -> Head:
+    """The head that points at a generation."""
     return Head(
         lineage=last.lineage,
         generation=last.number,

@@ -1,9 +1,9 @@
 """The lexical arm: a tsvector of title, headings and body for each live entry, ranked by `ts_rank` and rarity.
 
-1. Only live entries are indexed, and `word` counts how many of them hold each word: the same live entries give the same
-   scores, whatever was there before.
-2. A score is the sum over the terms of the term's rarity (that of BM25) times `ts_rank` of the term alone, divided by the
-   logarithm of the row's length. It is not BM25: how often a word stands in a row counts for less.
+1. Only live entries are indexed, and `word` counts how many of them hold each word: the same live entries give the
+   same scores, whatever was there before.
+2. A score is the sum over the terms of the term's rarity (that of BM25) times `ts_rank` of the term alone, divided by
+   the logarithm of the row's length. It is not BM25: how often a word stands in a row counts for less.
 3. A term that more than a fifth of a large index holds is left out unless nothing else is asked for, as in every store
    of ours: it decides no order, and most of the time would go into it.
 """
@@ -104,11 +104,13 @@ def search(
     session: Session, terms: Sequence[str], limit: int, among: Sequence[int] | None = None
 ) -> tuple[ArmHit, ...]:
     """The best `limit` live entries (of `among`) that hold any of the terms."""
-    asked = {query: found for term in dict.fromkeys(terms) if (query := words.query(term)) for found in [_stems(term)]}
+    asked = {
+        query: found for term in dict.fromkeys(terms) if (query := words.query(term)) for found in [words.of_term(term)]
+    }
     if not asked:
         return ()
     every = sorted({word for found in asked.values() for word in found})
-    held = dict(session.run(_HELD, [ALL, *every]))
+    held: dict[str, int] = dict(session.run(_HELD, [ALL, *every]))
     entries = held.get(ALL, 0)
     # A term of several words is no more common than its rarest one.
     holders = {query: min(held.get(word, 0) for word in found) for query, found in asked.items()}
@@ -135,7 +137,3 @@ def search(
         limit,
     )
     return tuple(ArmHit(entry, score) for entry, score in rows)
-
-
-def _stems(term: str) -> list[str]:
-    return words.stems(words.index_text(term))

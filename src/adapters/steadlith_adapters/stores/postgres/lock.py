@@ -1,7 +1,7 @@
 """The writer's lock: an advisory lock of a session of its own, so that the server frees it when its holder dies.
 
-1. Who holds it is told by the session's `application_name` and by when it began: nothing is left behind by a holder that
-   died, and nobody is believed who does not hold it.
+1. Who holds it is told by the session's `application_name` and by when it began: nothing is left behind by a holder
+   that died, and nobody is believed who does not hold it.
 2. It keeps writers of every host out of each other's way; what keeps the index right is the commit's own comparison.
 """
 
@@ -24,7 +24,8 @@ NO_NAME = "it left no name"
 _HOLDER = """
     SELECT a.application_name, to_char(a.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
     FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.locktype = 'advisory' AND l.granted AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    WHERE l.locktype = 'advisory' AND l.granted
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (l.classid::bigint << 32) | l.objid::bigint = %s AND l.objsubid = 1"""
 
 

@@ -2,8 +2,8 @@
 
 1. What is put replaces what is kept under its name; numbers stay where their rows do.
 2. Rows that no reader can reach (of a document without a name, of a generation to come) go before anything is opened.
-3. At the commit, an occurrence is open if and only if an open version lists it; liveness, lexical rows and the counts of
-   words follow for all entries, and a vector that does not match its checksum goes: it counted as absent.
+3. At the commit, an occurrence is open if and only if an open version lists it; liveness, lexical rows and the counts
+   of words follow for all entries, and a vector that does not match its checksum goes: it counted as absent.
 4. Closed rows stay as they are: what is damaged in older generations is not in any source.
 
 It scans the index: a write that mends follows a check that did, too.

@@ -100,7 +100,7 @@ _CLOSE = """
     WHERE o.occurrence = c.occurrence AND o.valid_from = c.valid_from"""
 # Asked once what changes is closed: most claims are of what stays.
 _UNOPENED = f"""
-    NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})"""
+    NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})"""  # noqa: S608
 _UNKNOWN_ENTRY = f"""
     SELECT c.occurrence, c.entry_hash FROM staged_claim c LEFT JOIN entry e ON e.entry_hash = c.entry_hash
     WHERE {_UNOPENED} AND e.entry IS NULL LIMIT 1"""  # noqa: S608

@@ -3,7 +3,8 @@
 1. Nothing that others read or write is touched but new rows of vector tables: so writes do not wait for each other, and
    one that is aborted, loses or dies leaves nothing to be cleaned but those rows, which nobody ever sees.
 2. Temporary tables are not logged and end with the transaction.
-3. Rows of one name are numbered by `at` as they were put: in a write that mends the last one stands, otherwise the first.
+3. Rows of one name are numbered by `at` as they were put: in a write that mends the last one stands, otherwise the
+   first.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ CREATE TEMP TABLE staged_respan(key bytea, name text, chunks bigint, source_dige
     ON COMMIT DROP
 """
 
+OF_DOCUMENTS = ("staged_version", "staged_claim", "staged_close", "staged_respan")
 TABLES = ("staged_text", "staged_entry", "staged_vector", "staged_version", "staged_claim")
 _COLUMNS = {
     "staged_text": ("at, text_hash, body", ("int8", "bytea", "bytea")),
@@ -47,7 +49,10 @@ _COLUMNS = {
         ("int8", "int8", "int8", "bytea", "bytea", "bytea"),
     ),
     "staged_version": (
-        "at, key, source, path, root, seal, metadata, occurrences, leaves, parents, source_digest, span_seal, positions",
+        (
+            "at, key, source, path, root, seal, metadata, occurrences, leaves, parents, source_digest, span_seal, "
+            "positions"
+        ),
         ("int8", *["bytea"] * 12),
     ),
     "staged_claim": ("occurrence, at, entry_hash", ("int8", "int8", "bytea")),
@@ -69,3 +74,8 @@ def put(session: Session, table: str, rows: Sequence[Sequence[object]]) -> None:
 def analyze(session: Session) -> None:
     """Let the planner know how much was put: it would take a temporary table for a small one."""
     session.run(f"ANALYZE {', '.join(TABLES)}")
+
+
+def utf8(text: str) -> bytes:
+    """A text as bytes: a lone half of a surrogate pair is no UTF-8, and comes back as it was put all the same."""
+    return text.encode("utf-8", "surrogatepass")

@@ -109,9 +109,10 @@ class PostgresStore:
 
     def backup(self, path: str) -> PostgresStore:
         """See `Store.backup`."""
+        del path
         self._refuse_closed()
         message = (
-            f"{path}: an index on a server is no file to copy; let the server do it: "
+            f"{self._target.place}: an index on a server is no file to copy; let the server do it: "
             f"pg_dump --schema={self._target.schema} --file=..., and `steadlith manifest export` writes what it holds"
         )
         raise UsageError(message)

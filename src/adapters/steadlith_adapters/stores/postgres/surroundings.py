@@ -32,6 +32,6 @@ def troubles(target: Target) -> Iterator[Trouble]:
             way_out = "none needed where the role may add it; else an administrator runs: CREATE EXTENSION vector"
             yield Trouble(Ailment.EXTENSION, target.place, message, way_out, grave=False)
         for name in aside.left(session, target):
-            message = f"the index was set aside here as damaged: schema {name}"
+            message = "an index was set aside here as damaged"
             way_out = f"drop it when you need nothing of it: DROP SCHEMA {name} CASCADE"
-            yield Trouble(Ailment.SET_ASIDE, target.place, message, way_out, grave=False)
+            yield Trouble(Ailment.SET_ASIDE, aside.place_of(target, name), message, way_out, grave=False)

@@ -34,7 +34,9 @@ _NOTED = """
         UNION ALL
         SELECT entry, vector_key, checksum, at FROM replaced_vector WHERE space = %s AND entry = ANY(%s::bigint[])) n
     ORDER BY at"""
-_NOTE = "INSERT INTO vector(space, entry, vector_key, checksum) SELECT space, entry, vector_key, checksum FROM staged_vector"
+_NOTE = """
+    INSERT INTO vector(space, entry, vector_key, checksum)
+    SELECT space, entry, vector_key, checksum FROM staged_vector"""
 _LAST = """
     CREATE TEMP TABLE last_vector ON COMMIT DROP AS
     SELECT DISTINCT ON (space, entry) space, entry, vector_key, checksum, vector FROM replaced_vector

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import struct
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from steadlith_core.text.query import index_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 WORD_BYTES = 2000
 POSITIONS = 255
@@ -54,9 +54,14 @@ def row(title: str, headings: Sequence[str], body: str) -> bytes:
     return _packed(places, at)
 
 
+def of_term(term: str) -> list[str]:
+    """The words that a term asks for, in a row."""
+    return stems(index_text(term))
+
+
 def query(term: str) -> str:
     """What asks for a term: its words in a row; empty if it has none."""
-    return " <-> ".join(f"'{_quoted(word)}'" for word in stems(index_text(term)))
+    return " <-> ".join(f"'{_quoted(word)}'" for word in of_term(term))
 
 
 def _packed(places: dict[str, list[int]], last: int) -> bytes:
@@ -96,13 +101,11 @@ def _quoted(word: str) -> str:
 
 
 @cache
-def _tokeniser() -> Callable[[bytes], Iterable[str]]:
+def _tokeniser() -> Callable[[bytes], list[str]]:
     tokenizer = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61"])
 
-    def tokens(text: bytes) -> Iterable[str]:
-        found: list[str] = tokenizer(
-            text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-        )
-        return found
+    def tokens(text: bytes) -> list[str]:
+        found: Any = tokenizer(text, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+        return list(found)
 
     return tokens

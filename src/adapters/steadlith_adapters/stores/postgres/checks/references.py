@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _MISSING = {
     "occurrences are of an entry that is missing": f"""
         SELECT count(*), count(*) FILTER (WHERE o.valid_to = {OPEN}) FROM occurrence o
-        WHERE NOT EXISTS (SELECT 1 FROM entry e WHERE e.entry = o.entry)""",
+        WHERE NOT EXISTS (SELECT 1 FROM entry e WHERE e.entry = o.entry)""",  # noqa: S608
     "occurrences are of a document that is missing": f"""
         SELECT count(*), count(*) FILTER (WHERE o.valid_to = {OPEN}) FROM occurrence o
-        WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.document = o.document)""",
+        WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.document = o.document)""",  # noqa: S608
     "vectors are of an entry or a space that is missing": """
         SELECT count(*), count(*) FROM vector v
         WHERE NOT EXISTS (SELECT 1 FROM entry e WHERE e.entry = v.entry)
