@@ -1,4 +1,4 @@
-"""A real PostgreSQL server with pgvector on loopback, from the wheel that brings its programs; run as a child of a test.
+"""A real PostgreSQL server with pgvector on loopback, from the wheel that brings its programs; a child of a test.
 
 Usage: postgres_server.py. It says where the server is in one line of JSON, and obeys its standard input: `kill` ends
 every process of the server at once, as a power cut would, `start` starts it again, each is answered by such a line;
@@ -20,11 +20,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 NOBODY = 65534
 SUPERUSER = "postgres"
 PATIENCE_S = 60
+OPTIONS = (
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "max_connections=80",
+    "fsync=on",
+    "recovery_init_sync_method=syncfs",
+    "log_min_messages=warning",
+)
 
 
 class Server:
@@ -44,31 +53,28 @@ class Server:
         word = self.folder / "password"
         word.write_text(self.password, "utf-8")
         word.chmod(0o644)
-        made = self._run("initdb", "-D", self._data, "-U", SUPERUSER, "-A", "scram-sha-256", "-E", "UTF8",
-                         "--locale=C", "--no-sync", f"--pwfile={word}")  # fmt: skip
+        made = self._run(
+            "initdb",
+            "-D",
+            self._data,
+            "-U",
+            SUPERUSER,
+            "-A",
+            "scram-sha-256",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+            f"--pwfile={word}",
+        )
         if made.returncode:
             sys.exit(made.stderr + made.stdout)
 
     def start(self):
+        options = [f"-p{self.port}", *(f"-c{each}" for each in OPTIONS)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [
-                    self._programs / "postgres",
-                    "-D",
-                    self._data,
-                    "-p",
-                    str(self.port),
-                    "-c",
-                    "listen_addresses=127.0.0.1",
-                    "-c",
-                    "unix_socket_directories=",
-                    "-c",
-                    "fsync=on",
-                    "-c",
-                    "max_connections=80",
-                    "-c",
-                    "log_min_messages=warning",
-                ],  # fmt: skip
+                [self._programs / "postgres", "-D", self._data, *options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -83,26 +89,27 @@ class Server:
 
     def kill(self):
         """End every process of the server at once."""
-        for group in {self._process.pid, *children(self._process.pid)}:
-            try:
-                os.kill(group, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        for process in (self._process.pid, *children(self._process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         self._process.wait()
 
     def stop(self):
         if self._process and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)  # fast: open sessions are ended
-            try:
-                self._process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            self.kill()  # nothing of it is needed any more
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def say(self):
-        place = {"host": "127.0.0.1", "port": self.port, "user": SUPERUSER, "password": self.password,
-                 "dbname": "postgres", "programs": str(self._programs)}  # fmt: skip
-        print(json.dumps(place), flush=True)
+        place = {
+            "host": "127.0.0.1",
+            "port": self.port,
+            "user": SUPERUSER,
+            "password": self.password,
+            "dbname": "postgres",
+            "programs": str(self._programs),
+        }
+        sys.stdout.write(json.dumps(place) + "\n")
+        sys.stdout.flush()
 
     @property
     def _data(self):
@@ -113,9 +120,13 @@ class Server:
 
     def _run(self, program, *arguments):
         return subprocess.run(
-            [self._programs / program, *arguments], capture_output=True, text=True, check=False, cwd=self.folder,
+            [self._programs / program, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
             **self._user(),
-        )  # fmt: skip
+        )
 
     def _reachable(self, found):
         if not self._as_nobody:
@@ -147,8 +158,13 @@ def free_port():
 
 def children(pid):
     """The processes that a server started; each of its sessions is one."""
-    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(each) for each in listed.stdout.split()]
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            # The name may hold anything; what follows its closing bracket are state and parent.
+            if int(status.read_text("utf-8", "replace").rpartition(")")[2].split()[1]) == pid:
+                found.append(int(status.parent.name))
+    return found
 
 
 def main():

@@ -1,8 +1,8 @@
 """Faults put into a real schema, one by one: each is found at the level it belongs to, under its kind and its owner's
 name, and a write that mends leaves nothing of it but what only older generations show.
 
-The faults are those of the SQLite store where both keep the same columns. Each is put into a copy of one database, which
-the server makes; most of them are for the slow run.
+The faults are those of the SQLite store where both keep the same columns. Each is put into a copy of one database,
+which the server makes; most of them are for the slow run.
 """
 
 import re

@@ -64,11 +64,10 @@ class PostgresLock:
 
 
 def _named(holder: str) -> str:
-    """The holder's name as the server keeps it: what this process does, and which it is."""
-    who = f", process {os.getpid()} on {socket.gethostname()}"
-    room = NAME_BYTES - len(who.encode())
-    short = holder.replace("\0", " ").encode("utf-8", "replace")[: max(room, 20)].decode("utf-8", "ignore")
-    return (short + who).encode()[:NAME_BYTES].decode("utf-8", "ignore")
+    """The holder's name as the server keeps it, in ASCII: what this process does, and which it is."""
+    who = f", process {os.getpid()} on {socket.gethostname()}".encode("ascii", "replace")[: NAME_BYTES - 20]
+    does = holder.replace("\0", " ").encode("ascii", "replace")[: NAME_BYTES - len(who)]
+    return (does + who).decode("ascii")
 
 
 def _holder_of(session: Session, number: int) -> str:

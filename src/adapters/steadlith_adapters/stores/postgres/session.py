@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -93,9 +94,8 @@ class Session:
                     break
                 yield from rows
         finally:
-            if not self.is_lost:
-                with border.translated(self.place):
-                    cursor.close()
+            with suppress(*border.RAISED):  # what matters was said, and the transaction's end closes it anyway
+                cursor.close()
 
     def lookup(self, sql: str, keys: Sequence[Any], *values: Any) -> Iterator[Row]:
         """Rows of a statement whose last placeholder is an array of keys; `values` come before it."""
