@@ -163,7 +163,7 @@ def test_an_index_that_was_replaced_under_a_write_is_not_written_to(settings):
         transaction = store.begin(head)
         FACTORY.set_aside(settings, root="/")
         write(other, {doc("b.md"): pieces("two")})
-        with pytest.raises(StaleHead, match="the index is at generation 1 .* not at 1 "):
+        with pytest.raises(StaleHead, match=r"the index is at generation 1 .* not at 1 "):
             transaction.commit(generation(head, EMPTY, 0))
         assert [each.number for each in other.history()] == [1]
 
