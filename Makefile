@@ -43,6 +43,7 @@ check: $(VENV)/.check  ## Lints, types, layer contracts, documentation, golden v
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/golden.py --check
 	$(BIN)/python scripts/state_diagram.py --check
+	$(BIN)/python scripts/conformance_tables.py --check
 	$(BIN)/python scripts/module_sizes.py
 
 wheel: $(VENV)/.test  ## Build the wheel and use it in a clean environment

@@ -30,12 +30,12 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, expected.rstrip("\n")
 
 
-def run(command: str, folder: Path, more: Mapping[str, str]) -> str:
+def run(command: str, folder: Path, more: Mapping[str, str] | None = None) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 -- the documentation is written for a shell
         cwd=folder,
-        env={**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120", **more},
+        env={**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120", **(more or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -167,6 +167,11 @@ def cuts() -> dict[str, Any]:
     return found
 
 
+def documents() -> dict[str, str]:
+    """The sources that `cuts` are of, in a file of their own: that of a released id is frozen."""
+    return {title: content.hex() for title, (_, content) in DOCUMENTS.items()}
+
+
 def leaf(number: int) -> Digest:
     return Digest(number.to_bytes(32, "big"))
 
@@ -571,6 +576,7 @@ def vectors() -> dict[str, Callable[[], Any]]:
         "texts": texts,
         "tokens": tokens,
         "cuts": cuts,
+        "documents": documents,
         "state": state,
         "proofs": proofs,
         "manifests": manifests,

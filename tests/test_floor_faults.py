@@ -692,10 +692,10 @@ def test_vectors_that_were_replaced_in_the_cache_are_not_believed(filled):
 
 def test_what_compaction_removes_is_given_back(folder):
     """1.0: 4,819 of 6,418 rows were removed, and the file was 36.8 MB before and after."""
-    for number in range(30):
+    for number in range(40):
         folder.write(f"{number}.md", prose(f"n{number}", 20))
     folder.apply()
-    for number in range(2, 30):
+    for number in range(2, 40):
         (folder.docs / f"{number}.md").unlink()
     folder.apply("--allow-removals")
     before = folder.state().stat().st_size

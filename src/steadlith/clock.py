@@ -12,8 +12,12 @@ _FIRST_DAY = date(1970, 1, 1)
 
 def utc_now() -> str:
     """Now, in UTC, RFC 3339 to the second."""
-    now = datetime.now(UTC)  # noqa: TID251 -- this is the place
-    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _written(_now())
+
+
+def utc_before(days: int) -> str:
+    """The moment so many days ago, as `utc_now` writes it."""
+    return _written(_now() - timedelta(days=days))
 
 
 def new_lineage() -> str:
@@ -44,3 +48,11 @@ def today() -> int:
 def written_day(day: int) -> str:
     """A day so counted, as people write it."""
     return (_FIRST_DAY + timedelta(days=day)).isoformat()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251 -- this is the place
+
+
+def _written(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,6 +1,6 @@
 """Compacting: generations that nobody needs go, or a document is erased from every file.
 
-1. Nothing goes unless it is asked for: without a number of generations to keep, all are kept.
+1. Nothing goes unless it is asked for: without a number of generations to keep, or a rule, all are kept.
 2. Nothing is removed from an index that is not as it was committed: an older generation may be what mends it.
 3. Erasing keeps the head alone, since an older generation could not be shown truthfully without the document. The cache
    goes first: a document that is still in the index can be asked for its inputs again.
@@ -13,15 +13,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith import remembering
+from steadlith import clock, remembering
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
+from steadlith.retention import Kept, Retention, kept
 from steadlith_core.errors import StoreCorrupt, UsageError
 from steadlith_core.ports import Ailment
 from steadlith_core.records import DocumentId, DriftKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from steadlith.assembly import Assembly
     from steadlith_core.ports import Compaction, Removable, Store
@@ -33,7 +34,8 @@ class Compactable:
     """What compacting would do: to which head, from which generation on it keeps, how many generations there are.
 
     `erased` are documents to be erased; no kept generation shows those that are `unknown`. `uncovered` are files of
-    the state folder that erasing does not touch: saved plans, copies, what was set aside as damaged.
+    the state folder that erasing does not touch: saved plans, copies, what was set aside as damaged. `held_by` is the
+    name of a generation that would else have gone, if there is one.
     """
 
     head: Head
@@ -43,6 +45,7 @@ class Compactable:
     erased: tuple[DocumentId, ...] = ()
     unknown: tuple[DocumentId, ...] = ()
     uncovered: tuple[str, ...] = ()
+    held_by: str | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -78,23 +81,37 @@ def _document_id(name: str, sources: Collection[str]) -> DocumentId:
 
 
 def compactable(assembly: Assembly, store: Store, keep: int | None, erased: tuple[DocumentId, ...] = ()) -> Compactable:
-    """What compacting to the last `keep` generations would do; without a number all are kept.
+    """What compacting to the last `keep` generations would do; without a number, to what `[retention]` says.
 
-    Raises `UsageError` for a document to be erased that is in the head.
+    A generation that has a name is kept, and so is all that came later. Raises `UsageError` for a document to be erased
+    that is in the head, or that a generation with a name may still show.
     """
+    rule = assembly.config.retention if keep is None else Retention(keep_generations=keep)
+    since = None if rule.keep_days is None else clock.utc_before(rule.keep_days)
     with adapter("looking at what can be compacted"):
-        head = store.head()
-        numbers = [each.number for each in store.history()]
-        if not numbers:
+        head, history, tags = store.head(), store.history(), store.tags()
+        if not history:
             return Compactable(head, 0, 0, store.removable(0))
-        keep_from = numbers[0] if keep is None else max(numbers[0], head.generation - keep + 1)
+        held = kept(history, tags, rule, since=since)
         if erased:
             _refuse_present(store, erased)
-            keep_from = head.generation
+            _refuse_named(head, tags)
+            held = Kept(head.generation, None)
         known = store.traces(erased).documents
         unknown = tuple(id_ for id_ in erased if id_ not in known)
         uncovered = _uncovered(assembly) if erased else ()
-        return Compactable(head, keep_from, len(numbers), store.removable(keep_from), erased, unknown, uncovered)
+        gone = store.removable(held.oldest)
+        return Compactable(head, held.oldest, len(history), gone, erased, unknown, uncovered, held.held_by)
+
+
+def _refuse_named(head: Head, tags: Mapping[str, int]) -> None:
+    named = min(((number, name) for name, number in tags.items() if number < head.generation), default=None)
+    if named is not None:
+        message = (
+            f"generation {named[0]} is named {named[1]!r}, and erasing keeps the head alone: take the name away first "
+            f"(`steadlith tag --delete {named[1]}`)"
+        )
+        raise UsageError(message)
 
 
 def _uncovered(assembly: Assembly) -> tuple[str, ...]:

@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from steadlith.retention import FOREVER, Retention
 from steadlith.tables import Table, day, names, one_of, text, whole
 from steadlith_core.errors import ConfigError
 from steadlith_core.planning import moves
@@ -95,7 +96,9 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A whole configuration. `file` is where it was read from; relative paths start from its folder, `root`."""
+    """A whole configuration. `file` is where it was read from, `text` what it holds; relative paths start from its
+    folder, `root`.
+    """
 
     file: Path
     sources: Mapping[str, SourceConfig]
@@ -106,6 +109,8 @@ class Config:
     limits: Limits
     prices: tuple[ModelPrice, ...] = ()
     moves: moves.Moves = ()
+    retention: Retention = FOREVER
+    text: str = ""
 
     @property
     def root(self) -> Path:
@@ -129,7 +134,7 @@ def load(path: Path) -> Config:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from error
     try:
-        return parse(_tables(text, path), path.resolve())
+        return replace(parse(_tables(text, path), path.resolve()), text=text)
     except RecursionError:
         raise ConfigError(f"{path} cannot be read: nested too deeply") from None
 
@@ -147,7 +152,7 @@ def parse(tables: Mapping[str, Any], file: Path) -> Config:
     """Check a parsed configuration and freeze it."""
     _refuse_version_1(tables)
     table = Table("", tables, REJECTED)
-    table.allow("sources", "chunking", "embedding", "store", "cache", "guards", "prices", "moved")
+    table.allow("sources", "chunking", "embedding", "store", "cache", "guards", "prices", "moved", "retention")
     store = _adapter(table.table("store"), "type", "sqlite")
     cache = _adapter(table.table("cache"), "type", "sqlite")
     return Config(
@@ -160,6 +165,7 @@ def parse(tables: Mapping[str, Any], file: Path) -> Config:
         limits=_limits(table.table("guards")),
         prices=tuple(map(_model_price, table.tables("prices"))),
         moves=_moves(table.tables("moved"), table.table("sources").values),
+        retention=_retention(table.table("retention")),
     )
 
 
@@ -272,6 +278,12 @@ def _limits(table: Table) -> Limits:
         paid_amount=table.pop("paid_amount", _money, None),
         unreadable=Unreadable(table.pop("unreadable", one_of(*Unreadable), usual.unreadable)),
     )
+
+
+def _retention(table: Table) -> Retention:
+    table.allow(*Retention.__dataclass_fields__)
+    many = whole(1, 2**31)
+    return Retention(table.pop("keep_generations", many, None), table.pop("keep_days", many, None))
 
 
 def _adapter(table: Table, key: str, usual: str | None) -> Adapter:

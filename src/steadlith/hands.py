@@ -219,6 +219,7 @@ class Hands:
             chunks=planned.target.chunks,
             at=clock.utc_now(),
             summary=dict(planned.counts),
+            configuration=self.assembly.config.text,
         )
         if self._seen is not None and is_rebuilt(self._seen.world.drift):
             if self._store is not None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from steadlith.config import Config
     from steadlith.doctor import Diagnosis
     from steadlith.explain import Explained
+    from steadlith.generations import Generations
     from steadlith.repairing import Repaired
     from steadlith.search import Answer
     from steadlith.verify import Verification
@@ -261,6 +262,13 @@ class Index:
         """Kept generations, oldest first."""
         with ExitStack() as stack:
             return self._open(stack, readonly=True).history()
+
+    @property
+    def generations(self) -> Generations:
+        """What is kept of the past: names of generations, and texts of documents as they were."""
+        from steadlith.generations import Generations
+
+        return Generations(self._assembly, self._open)
 
     @property
     def cache(self) -> Caching:

@@ -267,7 +267,11 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One committed generation. `at` is UTC in RFC 3339, given by the engine; `summary` counts steps by kind."""
+    """One committed generation. `at` is UTC in RFC 3339, given by the engine; `summary` counts steps by kind.
+
+    `why` says in a few words what made it; `configuration` is the text of the file that it was made under, none where
+    that was not noted.
+    """
 
     number: int
     parent: int
@@ -280,3 +284,5 @@ class Generation:
     chunks: int
     at: str
     summary: Mapping[str, int] = field(default_factory=dict)
+    why: str = "apply"
+    configuration: str | None = None

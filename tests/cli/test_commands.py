@@ -413,3 +413,37 @@ def test_history_lists_what_is_kept_newest_first_and_what_changed(cli, folder):
     assert newest.startswith("4  ")
     assert "vectors: " in changed
     assert " 256 float32 -> " in changed
+
+
+def test_a_generation_is_named_held_and_let_go(cli, folder):
+    cli("apply", "--yes")
+    (folder / "docs" / "a.md").write_text("# Apples\n\nother\n", "utf-8")
+    cli("apply", "--yes")
+    assert "No generation has a name" in cli("tag").out
+    assert cli("tag", "head~1", "first").out == "first  generation 1\n"
+    assert document(cli("tag", "--json"), "steadlith-tags")["tags"] == {"first": 1}
+    assert "[first]" in cli("history").out.splitlines()[1]
+    assert document(cli("history", "--json"), "steadlith-history")["generations"][1]["names"] == ["first"]
+    assert "is named first" in cli("compact", "--keep", "1").out
+    assert cli("diff", "first", "head").code == 2
+    assert cli("diff", "first", "1").code == 0
+    (folder / "first").write_text("no plan", "utf-8")
+    assert cli("diff", "first", "head").code != 2  # a file that is there comes first
+    assert cli("tag", "1").code == 64
+    assert cli("tag", "1", "head").code == 64
+    assert cli("tag", "nope", "x").code == 64
+    assert "No generation has a name" in cli("tag", "--delete", "first").out
+    assert cli("tag", "--delete", "first").code == 64
+
+
+def test_restore_prints_a_document_as_it_was(cli, folder):
+    cli("apply", "--yes")
+    was = (folder / "docs" / "a.md").read_text("utf-8")
+    (folder / "docs" / "a.md").write_text("# Apples\n\nother \x1b[31mred\n", "utf-8")
+    cli("apply", "--yes")
+    assert cli("restore", "a.md", "--at", "head~1").out == was
+    assert document(cli("restore", "docs:a.md", "--at", "1", "--json"), "steadlith-restored")["text"] == was.rstrip()
+    assert cli("restore", "a.md", "--at", "1", "--out", "old.md").out == ""
+    assert (folder / "old.md").read_text("utf-8") == was
+    assert cli("restore", "zzz.md").code == 64
+    assert cli("restore", "a.md", "--at", "9").code == 1

@@ -172,7 +172,10 @@ def test_names_of_states_that_do_not_exist_say_what_is_expected(cli, applied):
         ran = cli("diff", name, "head")
         assert ran.code == code
         assert name in ran.err
-    assert "expected a generation (12, head, head~1), a manifest or a plan file" in cli("diff", "nowhere", "1").err
+    assert (
+        "expected a generation (12, head, head~1, or a name that `steadlith tag` gave), a manifest or a plan file"
+        in cli("diff", "nowhere", "1").err
+    )
 
 
 def test_plans_compare_with_plans(cli, folder):

@@ -16,6 +16,7 @@ import pytest
 
 from steadlith_conformance.cachesamples import WIDE, OpenCache, key, samples, vector
 from steadlith_conformance.cacheupkeep import UpkeepRules
+from steadlith_conformance.suite import Suite
 from steadlith_core.errors import AdapterError, UsageError
 from steadlith_core.ports import PruneRule
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["CacheSuite", "OpenCache", "key", "samples", "vector"]
 
 
-class CacheSuite(UpkeepRules):
+class CacheSuite(UpkeepRules, Suite, port="cache"):
     """The rules of `ports.Cache` and `ports.CacheFactory.open`."""
 
     @pytest.fixture
@@ -40,6 +41,7 @@ class CacheSuite(UpkeepRules):
         raise NotImplementedError("override `damage`: a function that changes one byte of a kept vector on the disk")
 
     def test_a_new_cache_knows_nothing(self, open_cache: OpenCache) -> None:
+        """An empty cache answers every question with nothing."""
         cache = open_cache()
         assert cache.contains([key(1)], WIDE) == frozenset()
         assert cache.get([key(1)], WIDE) == {}
@@ -47,6 +49,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_what_was_put_is_answered_exactly(self, open_cache: OpenCache) -> None:
+        """The same bytes under the same key, whatever the order of the question."""
         cache = open_cache()
         cache.put(samples(3))
         asked = [key(2), key(7), key(0), key(2)]
@@ -55,6 +58,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_no_keys_get_no_answer(self, open_cache: OpenCache) -> None:
+        """A run without changes asks for nothing and puts nothing."""
         cache = open_cache()
         cache.put({})
         assert cache.contains([], WIDE) == frozenset()
@@ -62,6 +66,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_thousands_of_keys_are_one_question(self, open_cache: OpenCache) -> None:
+        """Split what a statement cannot take at once; the answer is one."""
         cache = open_cache()
         cache.put(samples(2500))
         assert cache.get([key(number) for number in range(3000)], WIDE) == samples(2500)
@@ -71,6 +76,7 @@ class CacheSuite(UpkeepRules):
     def test_vectors_of_different_widths_live_together_and_only_the_asked_for_is_there(
         self, open_cache: OpenCache
     ) -> None:
+        """A vector of other dimensions under a key is no answer: it counts as absent."""
         cache = open_cache()
         both = {key(1): vector(1, 3), key(2): vector(2, 512)}
         cache.put(both)
@@ -81,6 +87,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_a_vector_without_a_direction_is_absent_and_can_be_put_again(self, open_cache: OpenCache) -> None:
+        """Zeros and NaN can be kept and must not be given out: a provider once answered with them."""
         cache = open_cache()
         for number in (float("nan"), float("inf"), 0.0):
             useless = struct.pack("<4f", number, *([0.0] * 3))
@@ -92,6 +99,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_field_case_22_what_is_put_twice_is_there_once(self, open_cache: OpenCache) -> None:
+        """Putting again is harmless: insert or replace by key."""
         cache = open_cache()
         cache.put(samples(2))
         cache.put(samples(3))
@@ -100,6 +108,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_a_vector_that_is_no_vector_is_refused_with_its_batch(self, open_cache: OpenCache) -> None:
+        """A batch is kept whole or not at all. Judge all of it before the first is written."""
         cache = open_cache()
         for bad in (b"", b"12345"):
             with pytest.raises(AdapterError):
@@ -108,6 +117,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_the_next_opening_finds_everything(self, open_cache: OpenCache) -> None:
+        """What `put` answered for was paid for. Write it durably before you return."""
         cache = open_cache()
         cache.put(samples(2))
         cache.put_probe("model", key(0), [vector(1), vector(2)])
@@ -119,6 +129,7 @@ class CacheSuite(UpkeepRules):
             again.close()
 
     def test_another_opening_sees_a_put_at_once(self, open_cache: OpenCache) -> None:
+        """Two processes share a cache so that each pays once. Read committed state at every call, and keep no copy."""
         writer, reader = open_cache(), open_cache()
         writer.put(samples(1))
         assert reader.contains([key(0)], WIDE) == {key(0)}
@@ -128,6 +139,9 @@ class CacheSuite(UpkeepRules):
         reader.close()
 
     def test_the_first_probe_stays(self, open_cache: OpenCache) -> None:
+        """The probe tells whether a model is still the one that it was. A second recording would hide that it
+        changed.
+        """
         cache = open_cache()
         cache.put_probe("model", key(0), [vector(1)])
         cache.put_probe("model", key(0), [vector(2)])
@@ -142,6 +156,9 @@ class CacheSuite(UpkeepRules):
     def test_a_damaged_entry_is_absent_and_can_be_put_again(
         self, open_cache: OpenCache, damage: Callable[[Digest], None]
     ) -> None:
+        """A damaged vector would be indexed, and nobody would see it. Keep a checksum, compare it at every read, and
+        let a new vector take its place.
+        """
         cache = open_cache()
         cache.put(samples(3))
         cache.close()
@@ -155,6 +172,7 @@ class CacheSuite(UpkeepRules):
         again.close()
 
     def test_what_is_dropped_is_absent_and_all_else_stays(self, open_cache: OpenCache) -> None:
+        """An erasure names keys. Count those that were there, and touch no other."""
         cache = open_cache()
         cache.put(samples(4))
         assert cache.drop([key(1), key(3), key(9)]) == 2
@@ -167,6 +185,9 @@ class CacheSuite(UpkeepRules):
     def test_every_entry_is_listed_once_in_order_and_a_damaged_one_with_its_problem(
         self, open_cache: OpenCache, damage: Callable[[Digest], None]
     ) -> None:
+        """An export and a check read everything. Order by key, page by page, and name what is damaged instead of
+        leaving it out.
+        """
         cache = open_cache()
         cache.put(samples(1200))
         cache.close()
@@ -178,6 +199,7 @@ class CacheSuite(UpkeepRules):
         again.close()
 
     def test_an_absent_cache_opened_for_reading_is_empty(self, open_cache: OpenCache) -> None:
+        """A first plan has no cache yet. Answer with nothing, and create nothing."""
         cache = open_cache(readonly=True)
         assert cache.contains([key(0)], WIDE) == frozenset()
         assert cache.get([key(0)], WIDE) == {}
@@ -185,6 +207,7 @@ class CacheSuite(UpkeepRules):
         cache.close()
 
     def test_a_cache_opened_for_reading_refuses_to_be_written(self, open_cache: OpenCache) -> None:
+        """Planning looks into a cache that may be somebody else's. Raise `UsageError`, also where no cache is there."""
         for make_first in (False, True):
             if make_first:
                 open_cache().close()
@@ -195,6 +218,7 @@ class CacheSuite(UpkeepRules):
             cache.close()
 
     def test_closing_twice_is_harmless_and_ends_every_use(self, open_cache: OpenCache) -> None:
+        """Raise `UsageError` afterwards, also from iterators."""
         for readonly in (True, False):
             cache = open_cache(readonly=readonly)
             cache.close()
@@ -213,6 +237,7 @@ class CacheSuite(UpkeepRules):
                     use()
 
     def test_threads_may_share_it(self, open_cache: OpenCache) -> None:
+        """Batches come back on several threads. Guard the connection, or have one for each."""
         cache = open_cache()
 
         def work(worker: int) -> None:

@@ -30,6 +30,7 @@ class UpkeepRules:
     """The rules of `ports.Cache` for its keeper."""
 
     def test_stats_count_what_is_there(self, open_cache: OpenCache) -> None:
+        """Count by widths, imports and days without reading a vector."""
         cache = open_cache()
         assert (cache.stats().entries, cache.stats().widths, cache.stats().oldest_use) == (0, {}, None)
         cache.put(samples(3) | {key(9): vector(9, 512)})
@@ -41,6 +42,7 @@ class UpkeepRules:
         cache.close()
 
     def test_entries_come_in_the_order_of_their_keys_however_they_were_put(self, open_cache: OpenCache) -> None:
+        """An exported file is in the order of its keys, so that equal caches are equal files."""
         cache = open_cache()
         for number in (5, 2, 900, 1):
             cache.put({key(number): vector(number)})
@@ -54,6 +56,7 @@ class UpkeepRules:
     def test_an_entry_that_counts_as_absent_says_why(
         self, open_cache: OpenCache, damage: Callable[[Digest], None]
     ) -> None:
+        """`entries` is how a user finds out why something was paid for again."""
         cache = open_cache()
         cache.put(samples(3) | {key(3): bytes(16), key(4): struct.pack("<4f", 1, 2, 3, float("nan"))})
         cache.close()
@@ -65,6 +68,7 @@ class UpkeepRules:
         assert all(problems[key(number)] for number in (1, 3, 4))
 
     def test_what_was_put_or_touched_counts_as_used_on_that_day(self, open_cache: OpenCache) -> None:
+        """The day is the one that the cache was opened with; no clock is read."""
         open_cache(today=TODAY).close()
         first = open_cache(today=TODAY)
         first.put(samples(4))
@@ -82,6 +86,7 @@ class UpkeepRules:
         cache.close()
 
     def test_a_clock_that_goes_back_makes_no_use_older(self, open_cache: OpenCache) -> None:
+        """A machine with a wrong clock must not make entries old that others use. Keep the later day."""
         cache = open_cache(today=TODAY)
         cache.put(samples(1))
         cache.close()
@@ -91,6 +96,7 @@ class UpkeepRules:
         cache.close()
 
     def test_reading_notes_no_use(self, open_cache: OpenCache) -> None:
+        """Reading must be possible where nothing may be written. Use is noted by `touch` and `put` alone."""
         cache = open_cache(today=TODAY)
         cache.put(samples(2))
         cache.close()
@@ -104,6 +110,7 @@ class UpkeepRules:
     def test_too_many_bytes_go_by_least_recent_use_and_then_by_the_order_of_writing(
         self, open_cache: OpenCache
     ) -> None:
+        """Days tie often. Of one day the earliest written goes first, and no more go than are needed."""
         for day, number in ((TODAY, 3), (TODAY, 1), (TODAY + 1, 2), (TODAY + 1, 0)):
             cache = open_cache(today=day)
             cache.put({key(number): vector(number)})
@@ -119,6 +126,7 @@ class UpkeepRules:
         cache.close()
 
     def test_what_is_named_otherwise_does_not_count_towards_the_bytes(self, open_cache: OpenCache) -> None:
+        """The bytes that are left are counted after the other rules, so that none goes in vain."""
         cache = open_cache()
         cache.put(samples(2))
         cache.add({key(5): vector(5), key(6): vector(6)})
@@ -129,6 +137,7 @@ class UpkeepRules:
         cache.close()
 
     def test_a_rule_beyond_all_bounds_is_a_rule(self, open_cache: OpenCache) -> None:
+        """Numbers may be larger than a column. Compare them before they reach the engine."""
         cache = open_cache()
         cache.put(samples(2))
         assert cache.prunable(PruneRule()) == (0, 0)
@@ -139,6 +148,7 @@ class UpkeepRules:
     def test_imported_entries_are_marked_and_never_replace_an_intact_one(
         self, open_cache: OpenCache, damage: Callable[[Digest], None]
     ) -> None:
+        """What one's own model made is believed before what a file says. Only a damaged entry is replaced."""
         cache = open_cache()
         cache.put(samples(3))
         cache.close()
@@ -154,6 +164,7 @@ class UpkeepRules:
         cache.close()
 
     def test_an_imported_entry_that_is_paid_for_anew_is_ones_own(self, open_cache: OpenCache) -> None:
+        """A mark of where it came from must not outlive what it was about."""
         cache = open_cache()
         cache.add({key(0): vector(50)})
         cache.put(samples(1))
@@ -161,6 +172,7 @@ class UpkeepRules:
         cache.close()
 
     def test_the_same_vector_put_again_is_used_on_that_day_and_ones_own(self, open_cache: OpenCache) -> None:
+        """Putting what is there is a use of it, and makes an imported one one's own."""
         cache = open_cache(today=TODAY)
         cache.add(samples(3))
         cache.close()
@@ -175,6 +187,7 @@ class UpkeepRules:
         cache.close()
 
     def test_a_vector_without_a_direction_is_not_imported_and_neither_is_its_batch(self, open_cache: OpenCache) -> None:
+        """What comes from elsewhere is judged before any of it is kept."""
         cache = open_cache()
         for bad in (b"", b"12345", bytes(16), struct.pack("<4f", 1, 1, 1, float("inf"))):
             with pytest.raises(AdapterError):
@@ -185,6 +198,7 @@ class UpkeepRules:
     def test_what_is_dropped_is_gone_damaged_or_not(
         self, open_cache: OpenCache, damage: Callable[[Digest], None]
     ) -> None:
+        """An erasure does not ask whether an entry is whole."""
         cache = open_cache()
         cache.put(samples(4))
         cache.close()
@@ -197,6 +211,7 @@ class UpkeepRules:
         cache.close()
 
     def test_space_is_given_back_and_nothing_that_stays_is_touched(self, open_cache: OpenCache) -> None:
+        """What was removed leaves the files, and every other entry is as it was."""
         cache = open_cache(today=TODAY)
         cache.put({key(number): vector(number, 256) for number in range(2000)})
         cache.close()

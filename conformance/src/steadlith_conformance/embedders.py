@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from steadlith_conformance.suite import Suite, should
 from steadlith_core import vectors
 from steadlith_core.errors import ConfigError, EmbeddingError, Failure
 
@@ -44,7 +45,7 @@ HOSTILE = (
 )
 
 
-class EmbedderSuite:
+class EmbedderSuite(Suite, port="embedder"):
     """The rules of `ports.Embedder` and `ports.EmbedderFactory`."""
 
     tolerance = 1e-5
@@ -66,11 +67,17 @@ class EmbedderSuite:
         return factory.describe(settings).dimensions
 
     def test_identity_is_the_same_every_time(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
+        """The identity is part of every key in the cache. Take it from settings and files, and leave the settings as
+        they were.
+        """
         before = copy.deepcopy(dict(settings))
         assert factory.describe(settings) == factory.describe(settings)
         assert settings == before
 
     def test_identity_says_what_changes_a_vector(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
+        """Whatever changes a document's vector belongs into `document_params`, dimensions at least; else two models
+        share a space.
+        """
         identity = factory.describe(settings)
         assert identity.model_id
         assert identity.document_params["dimensions"] == identity.dimensions
@@ -80,6 +87,9 @@ class EmbedderSuite:
     def test_a_text_over_max_bytes_is_refused(
         self, factory: EmbedderFactory, settings: Mapping[str, Any], embedder: Embedder
     ) -> None:
+        """A model that cuts off silently indexes the beginning alone. Raise `EmbeddingError` with `Failure.INPUT` and
+        the positions, so that the others go on.
+        """
         most = factory.describe(settings).max_bytes
         for text in () if most is None else ("x" * (most + 1), "\u5206" * (most // 3 + 1)):
             with pytest.raises(EmbeddingError) as raised:
@@ -89,11 +99,15 @@ class EmbedderSuite:
             assert raised.value.inputs in {(), (1,)}
 
     def test_an_unknown_setting_is_refused_by_name(self, factory: EmbedderFactory, settings: Mapping[str, Any]) -> None:
+        """A misspelt key that is passed over embeds in a way that nobody asked for. Raise `ConfigError` with it, in
+        `describe` and in `build`.
+        """
         for make in (factory.describe, factory.build):
             with pytest.raises(ConfigError, match="no_such_setting"):
                 make({**settings, "no_such_setting": 1})
 
     def test_every_text_gets_one_usable_vector_in_order(self, embedder: Embedder, dimensions: int) -> None:
+        """Providers answer in any order, with an index beside each vector. Sort by it, and count."""
         made = embedder.embed_documents(TEXTS)
         assert len(made) == len(TEXTS)
         for vector in made:
@@ -103,27 +117,46 @@ class EmbedderSuite:
             assert self.is_near(one, other)
 
     def test_a_text_has_one_vector_whatever_stands_beside_it(self, embedder: Embedder) -> None:
+        """Padding and truncation go by the longest text of a batch in some libraries. Mask the padding, or embed texts
+        of one length together.
+        """
         together = embedder.embed_documents([*TEXTS, TEXTS[0]])
         assert self.is_near(together[0], together[-1])
         for text, vector in zip(TEXTS, together[:-1], strict=True):
             assert self.is_near(embedder.embed_documents([text])[0], vector)
 
+    @should
+    def test_a_text_has_the_same_bits_every_time(self, embedder: Embedder) -> None:
+        """Vectors that differ in their last bits rank ties otherwise on every machine, and no cache can be compared.
+
+        Run the model with one thread, a fixed batch shape, or round what it answers.
+        """
+        together = embedder.embed_documents(TEXTS)
+        assert list(embedder.embed_documents(TEXTS)) == list(together)
+        assert [embedder.embed_documents([text])[0] for text in TEXTS] == list(together)
+
     def test_two_embedders_of_one_configuration_agree(
         self, factory: EmbedderFactory, settings: Mapping[str, Any], embedder: Embedder
     ) -> None:
+        """Two machines with one configuration share a cache. No random weights, and no state from earlier calls."""
         other = factory.build(settings).embed_documents(TEXTS)
         for one, two in zip(embedder.embed_documents(TEXTS), other, strict=True):
             assert self.is_near(one, two)
 
     def test_different_texts_have_different_vectors(self, embedder: Embedder) -> None:
+        """Equal vectors for other texts mean that something is cut off or left out: look at tokens that are unknown."""
         made = embedder.embed_documents(TEXTS)
         assert len(set(made)) == len(TEXTS)
 
     def test_a_query_gets_a_usable_vector(self, embedder: Embedder, dimensions: int) -> None:
+        """A query is judged as a document is: right length, finite, and not all zeros."""
         for text in TEXTS:
             assert vectors.problems(embedder.embed_query(text), dimensions) == ()
 
     def test_a_query_is_nearest_to_the_text_that_it_repeats(self, embedder: Embedder) -> None:
+        """Prefixes for queries and documents may differ, and must still fit each other. Check that neither is
+        swapped.
+        """
         made = [vectors.unit(vector) for vector in embedder.embed_documents(TEXTS)]
         for place, text in enumerate(TEXTS):
             scores = vectors.cosines(made, vectors.unit(embedder.embed_query(text)))
@@ -132,16 +165,21 @@ class EmbedderSuite:
     def test_odd_and_long_texts_get_usable_vectors(
         self, factory: EmbedderFactory, settings: Mapping[str, Any], embedder: Embedder
     ) -> None:
+        """Empty, control characters, one mark alone, twenty thousand letters: a corpus has them all. Give a direction,
+        or refuse by `max_bytes`.
+        """
         identity = factory.describe(settings)
         texts = [text for text in HOSTILE if len(text.encode()) <= (identity.max_bytes or len(text.encode()))]
         made = embedder.embed_documents(texts)
         assert [vectors.problems(vector, identity.dimensions) for vector in made] == [()] * len(texts)
 
     def test_many_texts_at_once_are_one_call(self, embedder: Embedder) -> None:
+        """Split what your model or provider cannot take at once; the answer is one list."""
         texts = [f"text number {number}" for number in range(150)]
         assert len(embedder.embed_documents(texts)) == 150
 
     def test_threads_may_share_it(self, embedder: Embedder) -> None:
+        """The engine embeds on several threads. Guard what is not safe, or keep one of it for each."""
         expected = embedder.embed_documents(TEXTS)
         with ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(embedder.embed_documents, [TEXTS] * 8))
@@ -151,6 +189,7 @@ class EmbedderSuite:
     def test_it_says_nothing_on_the_streams(
         self, factory: EmbedderFactory, settings: Mapping[str, Any], capfd: pytest.CaptureFixture[str]
     ) -> None:
+        """Standard output belongs to the command. Switch progress bars and warnings off."""
         factory.build(settings).embed_documents(TEXTS)
         assert capfd.readouterr() == ("", "")
 

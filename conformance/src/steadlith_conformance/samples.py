@@ -245,6 +245,13 @@ def texts_of(reader: Reader, hits: Iterable[ArmHit]) -> list[str]:
     return [reader.occurrences([hit.entry], 1)[0].text for hit in hits]
 
 
+def word_hits(store: Store, reader: Reader, *terms: str) -> tuple[ArmHit, ...]:
+    """What the lexical arm finds; of a store without one, what the dense arm finds."""
+    if store.capabilities.lexical == "none":
+        return reader.dense(SPACE, vector(terms[0]), 50)
+    return reader.lexical(terms, 50)
+
+
 def mend(store: Store, changes: Changes, *, spaces: Sequence[Space] = (SPACE,)) -> Head:
     """Commit these documents, all that there are to be, as the next generation, believing nothing that is kept."""
     made = [each for each in versions(changes).values() if each]

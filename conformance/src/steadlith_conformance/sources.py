@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steadlith_conformance.suite import Suite, should
 from steadlith_core.errors import DocumentError
 from steadlith_core.ports import nothing_known
 from steadlith_core.records import FindingKind, Format, KnownFolder, gather
@@ -77,7 +78,7 @@ EDITS = st.lists(
 """Documents that get other bytes, or go (none)."""
 
 
-class SourceSuite:
+class SourceSuite(Suite, port="source"):
     """The rules of `ports.Source`."""
 
     @pytest.fixture
@@ -97,10 +98,12 @@ class SourceSuite:
         raise NotImplementedError("override `remove`: a function that takes a document away behind the source's back")
 
     def test_an_empty_source_lists_nothing(self, make_source: MakeSource) -> None:
+        """No documents are no error; a root that cannot be listed is one."""
         listing = gather(make_source({}).list())
         assert (listing.entries, listing.findings, listing.unread) == ((), (), ())
 
     def test_everything_is_listed_once(self, make_source: MakeSource, documents: Documents) -> None:
+        """A document that is listed twice is added and changed in one plan; one that is left out is deleted."""
         listing = gather(make_source(documents).list())
         paths = [entry.path for entry in listing.entries]
         assert paths == sorted(documents, key=lambda path: path.encode())
@@ -108,6 +111,7 @@ class SourceSuite:
         assert listing.unread == ()
 
     def test_each_folder_is_one_part(self, make_source: MakeSource, documents: Documents) -> None:
+        """A part is all documents directly in one folder, so that what is not named there is known to be gone."""
         parts = list(make_source(documents).list())
         folders = Counter(part.folder for part in parts)
         assert set(folders) == {_folder(path) for path in documents}
@@ -116,12 +120,14 @@ class SourceSuite:
             assert {_folder(entry.path) for entry in part.entries} == {part.folder}
 
     def test_a_folder_is_asked_for_at_most_once(self, make_source: MakeSource, documents: Documents) -> None:
+        """What is known of a folder is read from a file, so asking costs. Ask when you come to it."""
         asked: list[str] = []
         for _ in make_source(documents).list(asked.append):
             pass
         assert len(asked) == len(set(asked))
 
     def test_paths_are_composed_and_sizes_are_given(self, make_source: MakeSource, documents: Documents) -> None:
+        """A document has one path on every system: NFC, slashes, relative to the root. Sizes are in bytes."""
         for entry in gather(make_source(documents).list()).entries:
             assert entry.size == len(documents[entry.path])
             assert isinstance(entry.format, Format)
@@ -129,10 +135,20 @@ class SourceSuite:
             assert not entry.path.startswith(("/", "./"))
 
     def test_listing_again_gives_the_same_stamps(self, make_source: MakeSource, documents: Documents) -> None:
+        """Nothing changed, so nothing differs: no counters, no times of listing."""
         source = make_source(documents)
         assert gather(source.list()) == gather(source.list())
 
+    @should
+    def test_documents_have_stamps(self, make_source: MakeSource, documents: Documents) -> None:
+        """Without a stamp every plan reads the document again. A version, a digest or a time of change will do."""
+        without = [entry.path for entry in gather(make_source(documents).list()).entries if entry.stamp is None]
+        assert without == []
+
     def test_a_stamp_stays_while_nothing_changes(self, make_source: MakeSource, documents: Documents) -> None:
+        """A stamp that moves by itself makes every plan read everything. Leave times of access out of it, and do not
+        change it by reading.
+        """
         source = make_source(documents)
         for entry in gather(source.list()).entries:
             assert not source.leaves_out(entry.path)
@@ -141,6 +157,9 @@ class SourceSuite:
             assert source.stamp(entry.path) == entry.stamp
 
     def test_what_is_not_there_is_not_left_out(self, make_source: MakeSource, documents: Documents) -> None:
+        """`leaves_out` is asked of documents that are not listed: only what stands there and is excluded by the
+        settings is left out.
+        """
         source = make_source(documents)
         gather(source.list())
         for path in ("no.md", "deep/no.md", "no/such/folder.md", "a.md/below", *ESCAPES):
@@ -148,12 +167,16 @@ class SourceSuite:
             assert not source.leaves_out(path)
 
     def test_the_place_stays_the_same(self, make_source: MakeSource, documents: Documents) -> None:
+        """`place` tells an unmounted disk from an empty one. It does not change with what is on it."""
         source = make_source(documents)
         before = source.place()
         gather(source.list())
         assert source.place() == before
 
     def test_what_is_known_and_unchanged_is_the_same(self, make_source: MakeSource, documents: Documents) -> None:
+        """`same` names what has the stamp that is known, and no more is said of it: that is what makes a plan without
+        changes fast.
+        """
         source = make_source(documents)
         known = _learned(source)
         if known is None:
@@ -165,6 +188,9 @@ class SourceSuite:
         assert all(part.rules == known[part.folder].rules for part in parts)
 
     def test_what_changed_has_another_stamp(self, make_source: MakeSource, documents: Documents, put: Put) -> None:
+        """A change that no stamp shows is never indexed. Where times are coarse, take the size, the inode or a digest
+        as well.
+        """
         source = make_source(documents)
         before = {entry.path: entry.stamp for entry in gather(source.list()).entries}
         known = _learned(source)
@@ -183,6 +209,7 @@ class SourceSuite:
     def test_what_is_new_is_an_entry_and_what_is_gone_is_not_named(
         self, make_source: MakeSource, documents: Documents, put: Put, remove: Remove
     ) -> None:
+        """A known name that is neither an entry nor `same` is gone, and the next plan deletes it. Name each once."""
         source = make_source(documents)
         known = _learned(source)
         if known is None:
@@ -194,6 +221,9 @@ class SourceSuite:
         assert _names(source, known.get) == {*documents, "deep/new.md", "fresh/new.md"} - {"a.md"}
 
     def test_other_rules_bring_everything_back(self, make_source: MakeSource, documents: Documents) -> None:
+        """When what decides over names has changed, what was known is void. Compare `rules` with your own, and list
+        everything.
+        """
         source = make_source(documents)
         known = _learned(source)
         if known is None:
@@ -202,6 +232,7 @@ class SourceSuite:
         assert gather(source.list(others.get)) == gather(source.list())
 
     def test_what_is_known_never_changes_what_is_there(self, make_source: MakeSource, put: Put, remove: Remove) -> None:
+        """Whatever was known before, what is listed and read is what is there now."""
         held: dict[str, bytes] = {}
         source = make_source(held)
 
@@ -219,6 +250,7 @@ class SourceSuite:
         holds()
 
     def test_reading_gives_the_exact_bytes_again_and_again(self, make_source: MakeSource, documents: Documents) -> None:
+        """A document's digest is over its bytes. Decode nothing, and change no line end."""
         source = make_source(documents)
         gather(source.list())
         for _ in range(2):
@@ -227,6 +259,9 @@ class SourceSuite:
     def test_a_document_that_vanished_is_said_to_have_vanished_or_read_as_it_was_listed(
         self, make_source: MakeSource, documents: Documents, remove: Remove
     ) -> None:
+        """Files go between the look and the read. Say `vanished`, or give the bytes that were listed; never half of
+        either.
+        """
         source = make_source(documents)
         gather(source.list())
         remove("a.md")
@@ -241,6 +276,9 @@ class SourceSuite:
         assert source.stamp("a.md") is None
 
     def test_a_document_that_never_was_cannot_be_read(self, make_source: MakeSource, documents: Documents) -> None:
+        """Raise `DocumentError` with a kind that `FindingKind` has: it becomes a finding, where another error stops the
+        run.
+        """
         source = make_source(documents)
         gather(source.list())
         for path in ("no.md", "deep/no.md", "no/such/folder.md", "a.md/below", "deep"):
@@ -249,6 +287,9 @@ class SourceSuite:
             assert caught.value.kind in set(FindingKind)
 
     def test_no_path_leads_out_of_the_source(self, make_source: MakeSource, documents: Documents) -> None:
+        """A plan file is a claim, and its paths are too. Refuse `..`, absolute paths and links that lead out, with a
+        finding's kind.
+        """
         source = make_source(documents)
         gather(source.list())
         for path in ESCAPES:

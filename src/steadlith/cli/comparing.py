@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from steadlith import naming
 from steadlith.cli import options, planfiles
-from steadlith_core.errors import GenerationGone, UsageError
+from steadlith_core.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from steadlith.differences import Side
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.plan import Plan
     from steadlith_core.records import Generation
 
-GENERATION = re.compile(r"(\d{1,18})|head(?:~(\d{1,9}))?")
-EXPECTED = "expected a generation (12, head, head~1), a manifest or a plan file"
+EXPECTED = f"expected {naming.EXPECTED}, a manifest or a plan file"
 
 
 @click.command()
@@ -30,8 +29,8 @@ EXPECTED = "expected a generation (12, head, head~1), a manifest or a plan file"
 def diff(old: str, new: str, config: Path, *, json_output: bool) -> int:
     """Compare two states, or two plans; exit 2 if they differ.
 
-    A and B are each a generation (12, head, head~1) or a manifest; or both are plan files. A file named like a
-    generation is written ./12.
+    A and B are each a generation (12, head, head~1, a name that it was given) or a manifest; or both are plan files. A
+    file named like a generation is written ./12.
     """
     from steadlith import differences
     from steadlith.report import documents, offline, offlinedocuments
@@ -65,8 +64,9 @@ class _Operands:
 
     def read(self, name: str) -> Side | Plan:
         """A state or a plan."""
-        if match := GENERATION.fullmatch(name):
-            return self._generation(name, match[1], match[2])
+        generation = self._named(name)
+        if generation is not None:
+            return self._generation(generation)
         from steadlith import manifests
         from steadlith.differences import Side
 
@@ -76,20 +76,31 @@ class _Operands:
             return Side(manifest.header, manifest, manifest)
         return planfiles.load(file)
 
-    def _generation(self, name: str, number: str | None, back: str | None) -> Side:
+    def _named(self, name: str) -> int | None:
+        """The generation of this name; a file that is there comes before a name that was given."""
+        if not naming.is_counted(name) and Path(name).exists():
+            return None
+        try:
+            index = self._opened()
+        except ConfigError:
+            if naming.is_counted(name):
+                raise
+            return None  # manifests and plans are compared without any index
+        return naming.find(self._history, index.generations.tags(), name)
+
+    def _opened(self) -> Index:
         import steadlith
-        from steadlith import manifests
-        from steadlith.differences import Side
 
         if self._index is None:
             self._index = self._stack.enter_context(steadlith.open(self._config))
             self._history = self._index.history()
-        wanted = None if number is None else int(number)
-        if back is not None and int(back):
-            if int(back) >= len(self._history):
-                raise GenerationGone(f"{name}: {len(self._history)} generations are kept, the head included")
-            wanted = self._history[-1 - int(back)].number
-        reader = self._stack.enter_context(self._index.reader(wanted))
+        return self._index
+
+    def _generation(self, number: int) -> Side:
+        from steadlith import manifests
+        from steadlith.differences import Side
+
+        reader = self._stack.enter_context(self._opened().reader(number))
         trie = manifests.corpus_trie(reader)
         return Side(manifests.header(reader, trie, self._history), reader, trie)
 

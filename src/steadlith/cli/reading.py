@@ -1,4 +1,4 @@
-"""`steadlith status`, `history`, `search` and `verify`: commands that only read the index."""
+"""`steadlith status`, `search` and `verify`: commands that only read the index."""
 
 from __future__ import annotations
 
@@ -29,23 +29,6 @@ def status(config: Path, *, json_output: bool) -> None:
         options.put(documents.dumps(documents.status(head)))
     else:
         options.show(text.status(head))
-
-
-@click.command()
-@options.config
-@click.option("-n", "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Most to list; 0: all.")
-@options.json
-def history(config: Path, limit: int, *, json_output: bool) -> None:
-    """List the kept generations, newest first: when, what was done, roots, and what changed of the recipe."""
-    import steadlith
-    from steadlith.report import documents, generations
-
-    with steadlith.open(config) as index:
-        kept = index.history()
-    if json_output:
-        options.put(documents.dumps(generations.document(kept, limit or None)))
-    else:
-        options.show(generations.lines(kept, limit or None))
 
 
 @click.command()

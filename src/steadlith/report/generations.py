@@ -1,4 +1,4 @@
-"""What `steadlith history` prints: the kept generations, newest first, as lines and as JSON."""
+"""What is told of the past: the kept generations, newest first, and their names, as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steadlith.report.lines import clean, plural
 from steadlith_core.planning import planfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from steadlith.report.lines import Line
     from steadlith_core.records import Generation, Recipe
@@ -26,8 +26,8 @@ OF_THE_RECIPE = {
 """What may change besides the embedding spaces, in the words of a line."""
 
 
-def lines(history: Sequence[Generation], limit: int | None) -> Iterator[Line]:
-    """One generation a line, newest first; below it what changed of the recipe, where something did."""
+def lines(history: Sequence[Generation], tags: Mapping[str, int], limit: int | None) -> Iterator[Line]:
+    """One generation a line, newest first, with its names; below it what changed of the recipe, where something did."""
     if not history:
         yield "", "No generation yet: `steadlith plan` shows what the first apply would do."
         return
@@ -36,7 +36,9 @@ def lines(history: Sequence[Generation], limit: int | None) -> Iterator[Line]:
     for made, before in listed:
         counts = ", ".join(f"{name} {count:,}" for name, count in sorted(made.summary.items()) if count) or "no steps"
         size = f"{plural(made.documents, 'document')}, {plural(made.chunks, 'chunk')}"
-        yield "", f"{made.number:>{width}}  {clean(made.at)}  {made.corpus_root.short}  {size} ({counts})"
+        why = "" if made.why == "apply" else f"{clean(made.why)}: "
+        named = "".join(f"  [{clean(name)}]" for name in _names(tags, made.number))
+        yield "", f"{made.number:>{width}}  {clean(made.at)}  {made.corpus_root.short}  {why}{size} ({counts}){named}"
         for change in [] if before is None else _changed(before, made.recipe):
             yield "yellow", f"{'':>{width}}  {change}"
     left = len(history) - len(listed)
@@ -44,13 +46,37 @@ def lines(history: Sequence[Generation], limit: int | None) -> Iterator[Line]:
         yield "dim", f"(and {left:,} older; --limit 0 lists all)"
 
 
-def document(history: Sequence[Generation], limit: int | None) -> dict[str, Any]:
-    """The same as a JSON value, with whole digests and recipes."""
+def document(history: Sequence[Generation], tags: Mapping[str, int], limit: int | None) -> dict[str, Any]:
+    """The same as a JSON value, with whole digests, recipes and configurations."""
     return {
         "format_version": FORMAT_VERSION,
         "kind": "steadlith-history",
         "kept": len(history),
-        "generations": [_fields(made) for made, _ in _newest(history, limit)],
+        "generations": [_fields(made, _names(tags, made.number)) for made, _ in _newest(history, limit)],
+    }
+
+
+def names(tags: Mapping[str, int]) -> Iterator[Line]:
+    """The names, one a line."""
+    if not tags:
+        yield "", "No generation has a name: `steadlith tag GENERATION NAME` gives one."
+    for name, number in tags.items():
+        yield "", f"{clean(name)}  generation {number}"
+
+
+def names_document(tags: Mapping[str, int]) -> dict[str, Any]:
+    """The names as a JSON value."""
+    return {"format_version": FORMAT_VERSION, "kind": "steadlith-tags", "tags": dict(tags)}
+
+
+def restored(document: str, number: int, text: str) -> dict[str, Any]:
+    """The text of a document as a generation has it, as a JSON value."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": "steadlith-restored",
+        "document": document,
+        "generation": number,
+        "text": text,
     }
 
 
@@ -74,9 +100,16 @@ def _changed(before: Recipe, after: Recipe) -> Iterator[str]:
         yield f"vectors: {clean(old)} -> {clean(new)}"
 
 
-def _fields(made: Generation) -> dict[str, Any]:
+def _names(tags: Mapping[str, int], number: int) -> list[str]:
+    return [name for name, named in tags.items() if named == number]
+
+
+def _fields(made: Generation, names: list[str]) -> dict[str, Any]:
     return {
         "generation": made.number,
+        "names": names,
+        "why": made.why,
+        "configuration": made.configuration,
         "parent": made.parent,
         "at": made.at,
         "corpus_root": str(made.corpus_root),

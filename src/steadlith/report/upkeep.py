@@ -39,6 +39,8 @@ def compactable(asked: Compactable) -> Iterator[Line]:
         yield "", "There is no index yet, so there is nothing to compact."
         return
     yield "bold", _kept(asked)
+    if asked.held_by is not None:
+        yield "", f"Generation {asked.keep_from} is named {clean(asked.held_by)}, which keeps it and all later ones."
     for id_ in asked.erased:
         yield "", f"Erase {clean(str(id_))} from the index, its history and the cache."
     if asked.is_nothing:

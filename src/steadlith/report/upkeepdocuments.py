@@ -26,6 +26,7 @@ def compactable(asked: Compactable) -> dict[str, Any]:
         "generation": asked.head.generation,
         "generations": asked.generations,
         "keep_from": asked.keep_from,
+        "held_by": asked.held_by,
         "removable": asdict(asked.removable),
         "erased": _ids(asked.erased),
         "unknown": _ids(asked.unknown),

@@ -100,6 +100,18 @@ class Store(Protocol):
         """Kept generations, oldest first."""
         ...
 
+    def tags(self) -> Mapping[str, int]:
+        """The names that generations were given, with their numbers."""
+        ...
+
+    def tag(self, name: str, generation: int | None) -> None:
+        """Give a kept generation a name, moving the name if it is in use, or take the name away. Durable, and no
+        generation of its own; a second time it changes nothing.
+
+        Called under the writer's lock. Raises `GenerationGone` for a generation that is not kept, `UsageError` while
+        a write of this store is in progress.
+        """
+
     def removable(self, keep_from: int) -> Removable:
         """What `compact` would remove. Changes nothing. Raises `GenerationGone` for a generation that is not kept."""
         ...
@@ -111,10 +123,10 @@ class Store(Protocol):
     def compact(self, expected: Head, keep_from: int, *, scrub: bool = False) -> Compaction:
         """Remove for good what no generation from `keep_from` on shows, and give its space back. All or nothing.
 
-        The head, its roots and lineage stay, and so do those of every kept generation; an older one is gone. Open
-        readers go on seeing what they saw; while one is open the space may not be given back, and a later call does
-        that. With `scrub` nothing that was removed, now or before, is left to be read in the store's files once the
-        space is given back. Compacting twice is harmless; an absent index stays absent.
+        The head, its roots and lineage stay, and so do those of every kept generation; an older one is gone, with the
+        names that it had. Open readers go on seeing what they saw; while one is open the space may not be given back,
+        and a later call does that. With `scrub` nothing that was removed, now or before, is left to be read in the
+        store's files once the space is given back. Compacting twice is harmless; an absent index stays absent.
         Raises `GenerationGone` for a generation that is not kept, `StaleHead`, `LockHeld` while another one writes, and
         `UsageError` while a write of this store is in progress.
         """

@@ -13,6 +13,7 @@ import pytest
 
 from steadlith_adapters.caches.sqlite import FACTORY, schema
 from steadlith_adapters.caches.sqlite import file as sqlite_file
+from steadlith_conformance.cachefactories import CacheFactorySuite
 from steadlith_conformance.caches import CacheSuite, key, samples, vector
 from steadlith_conformance.cachesamples import TODAY, WIDE
 from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, StoreCorrupt, UsageError
@@ -62,6 +63,12 @@ class TestSqliteCache(CacheSuite):
             connection.close()
 
         return change_one_byte
+
+
+class TestSqliteFactory(CacheFactorySuite):
+    @pytest.fixture
+    def factory(self):
+        return FACTORY
 
 
 class TestSettings:
@@ -270,6 +277,7 @@ class TestReadingOnly:
 READ_AS_NOBODY = """
 import numpy  # as all imports, before the rights are dropped
 from steadlith_adapters.caches.sqlite import FACTORY
+from steadlith_conformance.cachefactories import CacheFactorySuite
 from steadlith_conformance.caches import key
 from steadlith_core.errors import AdapterError
 drop()
@@ -284,6 +292,7 @@ except AdapterError as error:
 PUT_MANY = """
 import sys
 from steadlith_adapters.caches.sqlite import FACTORY
+from steadlith_conformance.cachefactories import CacheFactorySuite
 from steadlith_conformance.caches import key, vector
 start = int(sys.argv[2])
 cache = FACTORY.open({}, root=sys.argv[1], readonly=False, today=20000)
@@ -365,6 +374,7 @@ os.kill(os.getpid(), signal.SIGKILL)
         script = """
 import resource, signal, sys
 from steadlith_adapters.caches.sqlite import FACTORY
+from steadlith_conformance.cachefactories import CacheFactorySuite
 from steadlith_conformance.caches import samples
 from steadlith_core.errors import AdapterError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,7 +1,7 @@
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY
-from steadlith_conformance.stores import StoreSuite
+from steadlith_conformance.stores import StoreFactorySuite, StoreSuite
 
 
 class TestSqliteStore(StoreSuite):
@@ -17,3 +17,27 @@ class TestSqliteStore(StoreSuite):
         yield open_store
         for store in opened:
             store.close()
+
+    @pytest.fixture
+    def raw_read(self, tmp_path):
+        def read(name="index"):
+            files = (tmp_path / name / f"index.sqlite3{end}" for end in ("", "-wal"))
+            return b"".join(path.read_bytes() for path in files if path.exists())
+
+        return read
+
+    @pytest.fixture
+    def raw_write(self, tmp_path):
+        def change(part, old, new, name="index"):
+            path = tmp_path / name / "index.sqlite3"
+            content = path.read_bytes()
+            assert old in content, part
+            path.write_bytes(content.replace(old, new))
+
+        return change
+
+
+class TestSqliteFactory(StoreFactorySuite):
+    @pytest.fixture
+    def factory(self):
+        return FACTORY

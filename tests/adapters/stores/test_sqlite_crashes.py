@@ -67,7 +67,7 @@ def test_a_kill_while_the_first_file_is_made_leaves_generation_0(tmp_path):
 
 
 def test_a_kill_during_a_commit_leaves_the_old_generation_or_the_new(tmp_path):
-    assert sweep(tmp_path, [1, 12, 60], prepared=True) == {1, 2}
+    assert sweep(tmp_path, [1, 12, 90], prepared=True) == {1, 2}
 
 
 @pytest.mark.slow

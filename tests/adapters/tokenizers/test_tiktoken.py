@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from steadlith.wiring import tokenizer_factory
 from steadlith_adapters.tokenizers.tiktoken import FACTORY, PATTERNS
+from steadlith_conformance.tokenizers import TokenizerSuite
 from steadlith_core.errors import ConfigError
 from steadlith_core.text.tokens import UNIT
 
@@ -27,6 +28,17 @@ def build(tmp_path):
         return FACTORY.build({"file": "ranks.tiktoken", **settings}, root=str(tmp_path))
 
     return build
+
+
+class TestTiktoken(TokenizerSuite):
+    @pytest.fixture
+    def factory(self, tmp_path):
+        (tmp_path / "ranks.tiktoken").write_bytes(rank_file())
+        return FACTORY
+
+    @pytest.fixture
+    def settings(self):
+        return {"file": "ranks.tiktoken"}
 
 
 def test_a_token_counts_at_its_first_byte(build):

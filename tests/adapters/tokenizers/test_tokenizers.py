@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from steadlith.wiring import tokenizer_factory
 from steadlith_adapters.tokenizers.tokenizers import FACTORY
+from steadlith_conformance.tokenizers import TokenizerSuite
 from steadlith_core.errors import ConfigError
 from steadlith_core.text.tokens import UNIT
 
@@ -39,6 +40,17 @@ def build(tmp_path):
         return FACTORY.build({"file": "tokenizer.json", **settings}, root=str(tmp_path))
 
     return build
+
+
+class TestByteLevel(TokenizerSuite):
+    @pytest.fixture
+    def factory(self, tmp_path):
+        (tmp_path / "tokenizer.json").write_text(byte_level().to_str(), "utf-8")
+        return FACTORY
+
+    @pytest.fixture
+    def settings(self):
+        return {"file": "tokenizer.json"}
 
 
 @pytest.mark.parametrize("make", [byte_level, word_level])

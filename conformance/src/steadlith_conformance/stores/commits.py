@@ -13,25 +13,22 @@ from steadlith_conformance.samples import (
     doc,
     entry_row,
     follow,
-    generation,
-    moved,
     pieces,
     stage,
-    stage_rows,
     text_row,
     vector,
     vector_row,
     version,
     versions,
+    word_hits,
     write,
 )
-from steadlith_core.errors import LockHeld, StaleHead, UsageError
+from steadlith_core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from steadlith_conformance.stores.opening import MakeStore
-    from steadlith_core.ports import Store
     from steadlith_core.rows import TextRow
 
 ODD_TEXTS = (
@@ -48,6 +45,7 @@ class CommitRules:
     """Rules 7 to 17 of the storage specification."""
 
     def test_the_first_commit_makes_generation_1(self, make_store: MakeStore) -> None:
+        """The store is made by its first write, with all that was given to `commit`."""
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one", "two"), doc("b.md"): pieces("three")})
         assert (head.generation, head.documents, head.chunks) == (1, 2, 3)
@@ -56,6 +54,9 @@ class CommitRules:
         assert store.history()[0].summary == {"add": 3}
 
     def test_documents_come_back_as_they_were_put(self, make_store: MakeStore) -> None:
+        """Root, metadata and source digest decide whether a document has changed. Order by source and path, by code
+        points: most databases sort by a locale.
+        """
         store = make_store()
         ids = [doc("z.md"), doc("a/b.md"), doc("a.md"), doc("é.md"), doc("a.md", "other")]
         write(store, {each: pieces(f"text of {each}", "shared") for each in ids})
@@ -71,6 +72,7 @@ class CommitRules:
             assert each.chunk_count == 2
 
     def test_chunks_come_back_in_source_order(self, make_store: MakeStore) -> None:
+        """A document is read from top to bottom. Keep the order of its placements, not that of ids or hashes."""
         store = make_store()
         parts = pieces("zulu", "alpha", "mike", "alpha")
         write(store, {doc("a.md"): parts})
@@ -83,6 +85,9 @@ class CommitRules:
         assert len({c.occurrence for c in chunks}) == 4
 
     def test_texts_and_entries_come_back_exactly(self, make_store: MakeStore) -> None:
+        """A text is kept under the hash of its bytes. Keep NUL, line ends and white space as they are; a column type
+        that changes any of them breaks it.
+        """
         store = make_store()
         parts = [Piece(text, title="T 'quoted'", headings=("One", "", "事")) for text in ODD_TEXTS]
         write(store, {doc("odd.md"): parts})
@@ -93,12 +98,16 @@ class CommitRules:
         assert reader.texts([parts[0].entry_hash]) == {}
 
     def test_an_empty_document_is_a_document(self, make_store: MakeStore) -> None:
+        """A file without text is recorded, or every plan would add it again."""
         store = make_store()
         head = write(store, {doc("empty.md"): []})
         assert (head.documents, head.chunks) == (1, 0)
         assert [each.id for each in store.snapshot().documents()] == [doc("empty.md")]
 
     def test_puts_may_come_in_any_order(self, make_store: MakeStore) -> None:
+        """A document may be put before its entries, a node before its documents. Check what belongs together
+        at commit.
+        """
         store = make_store()
         part = Piece("one")
         transaction = store.begin(store.head())
@@ -111,6 +120,7 @@ class CommitRules:
         assert len(store.snapshot().dense(SPACE, vector("one"), 5)) == 1
 
     def test_what_is_kept_already_is_skipped(self, make_store: MakeStore) -> None:
+        """Content that is there is not written again, and keeps its number: cached answers name it."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         first = store.snapshot().dense(SPACE, vector("one"), 5)
@@ -118,6 +128,9 @@ class CommitRules:
         assert store.snapshot().dense(SPACE, vector("one"), 5) == first
 
     def test_abort_leaves_no_trace(self, make_store: MakeStore) -> None:
+        """Not in any table, nor in a text that could be found by its hash. Stage inside a transaction, or under names
+        that nobody reads.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         transaction = store.begin(head)
@@ -132,6 +145,7 @@ class CommitRules:
         assert write(store, {doc("b.md"): pieces("two")}).generation == 2
 
     def test_abort_of_the_first_write_leaves_generation_0(self, make_store: MakeStore) -> None:
+        """A first write that was given up leaves an index that still is absent, and can be begun again."""
         store = make_store()
         transaction = store.begin(store.head())
         stage(transaction, store.snapshot(), {doc("a.md"): pieces("one")})
@@ -141,6 +155,7 @@ class CommitRules:
         assert write(make_store(), {doc("a.md"): pieces("one")}).generation == 1
 
     def test_abort_after_commit_is_harmless(self, make_store: MakeStore) -> None:
+        """Callers abort in a `finally`. A commit that was answered for stays."""
         store = make_store()
         transaction = store.begin(store.head())
         committed = transaction.commit(stage(transaction, store.snapshot(), {doc("a.md"): pieces("one")}))
@@ -148,6 +163,9 @@ class CommitRules:
         assert store.head() == committed
 
     def test_a_write_is_usable_once(self, make_store: MakeStore) -> None:
+        """A write that goes on after its commit would belong to no head. Raise `UsageError` for whatever is
+        put then.
+        """
         store = make_store()
         transaction = store.begin(store.head())
         given = stage(transaction, store.snapshot(), {doc("a.md"): pieces("one")})
@@ -157,66 +175,10 @@ class CommitRules:
         with pytest.raises(UsageError):
             transaction.put_texts([])
 
-    def test_begin_refuses_a_head_that_moved(self, make_store: MakeStore) -> None:
-        store = make_store()
-        old = store.head()
-        first = write(store, {doc("a.md"): pieces("one")})
-        with pytest.raises(StaleHead):
-            store.begin(old)
-        write(store, {doc("b.md"): pieces("two")})
-        with pytest.raises(StaleHead):
-            store.begin(first)
-
-    def test_of_two_open_writes_one_wins(self, make_store: MakeStore) -> None:
-        left, right = make_store(), make_store()
-        head = write(left, {doc("a.md"): pieces("one")})
-        reader = left.snapshot()
-        winner = left.begin(head)
-        first = stage(winner, reader, {doc("b.md"): pieces("two")})
-        # A store may refuse the second write at once, or let it run until its commit.
-        loser = second = None
-        try:
-            loser = right.begin(head)
-            second = stage(loser, reader, {doc("c.md"): pieces("three")})
-        except LockHeld:
-            assert loser is None
-        winner.commit(first)
-        if loser and second:
-            with pytest.raises(StaleHead):
-                loser.commit(second)
-        with pytest.raises(StaleHead):
-            right.begin(head)
-        assert [each.id.path for each in right.snapshot().documents()] == ["a.md", "b.md"]
-
-    def test_of_racing_writers_exactly_one_wins(self, make_store: MakeStore) -> None:
-        head = write(make_store(), {doc("a.md"): pieces("one")})
-        stores = [make_store() for _ in range(4)]
-        every = [{doc(f"racer-{number}.md"): pieces(f"racer {number}")} for number in range(len(stores))]
-        reader = make_store().snapshot()
-        tries = [moved(reader, versions(changes)) for changes in every]
-        barrier, won = threading.Barrier(len(stores)), []
-
-        def race(number: int, store: Store) -> None:
-            barrier.wait()
-            try:
-                transaction = store.begin(head)
-                stage_rows(transaction, every[number])
-                transaction.put_nodes(tries[number].put, tries[number].dropped)
-                transaction.commit(generation(head, tries[number].after, 2))
-            except (StaleHead, LockHeld):
-                return
-            won.append(number)
-
-        threads = [threading.Thread(target=race, args=each) for each in enumerate(stores)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(won) == 1
-        found = [each.id.path for each in make_store().snapshot().documents()]
-        assert found == ["a.md", f"racer-{won[0]}.md"]
-
     def test_root_and_rows_appear_together(self, make_store: MakeStore) -> None:
+        """A reader that sees the new head with old rows, or the other way round, proves what is not there. Move the
+        head in the transaction of the rows.
+        """
         write(make_store(), {doc("0.md"): pieces("text 0")})
         watching, seen = make_store(readonly=True), []
         done = threading.Event()
@@ -226,7 +188,9 @@ class CommitRules:
                 reader = watching.snapshot()
                 documents = list(reader.documents())
                 hits = reader.dense(SPACE, vector("q"), 50)
-                seen.append((reader.head.documents, len(documents), len(hits), len(reader.lexical(["text"], 50))))
+                seen.append(
+                    (reader.head.documents, len(documents), len(hits), len(word_hits(watching, reader, "text")))
+                )
                 reader.close()
 
         thread = threading.Thread(target=watch)
@@ -240,6 +204,9 @@ class CommitRules:
         assert [each for each in seen if len(set(each)) != 1] == []
 
     def test_a_reader_never_sees_a_later_commit(self, make_store: MakeStore) -> None:
+        """A search reads several times, and all of it must be of one generation. Pin a snapshot when the reader is
+        made.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         for watching in (store, make_store(readonly=True)):
@@ -249,22 +216,16 @@ class CommitRules:
             assert reader.head == head
             assert [each.id for each in reader.documents()] == [doc("a.md")]
             assert reader.dense(SPACE, vector("one"), 5) == hits
-            assert len(reader.lexical(["one", "two", "three"], 5)) == 1
+            assert len(word_hits(store, reader, "one", "two", "three")) == 1
             assert [hit.text for hit in reader.occurrences([hits[0].entry], 100)] == ["one"]
             reader.close()
             assert store.snapshot().head == changed
             head = write(store, {doc("a.md"): pieces("one"), doc("b.md"): None})
 
-    def test_the_same_write_twice_is_stale_not_doubled(self, make_store: MakeStore) -> None:
-        store = make_store()
-        head = store.head()
-        changes = {doc("a.md"): pieces("one", "two")}
-        write(store, changes)
-        with pytest.raises(StaleHead):
-            store.begin(head)
-        assert len(store.snapshot().chunks(doc("a.md"))) == 2
-
     def test_field_case_22_what_is_put_twice_is_there_once(self, make_store: MakeStore) -> None:
+        """A row may come twice in one write, and again in the next. Insert what is not there, and count
+        nothing twice.
+        """
         store, part = make_store(), Piece("one")
         for path in ("a.md", "b.md"):  # in one write, and again in the next
             transaction = store.begin(store.head())
@@ -277,11 +238,14 @@ class CommitRules:
             transaction.commit(given)
         reader = store.snapshot()
         (hit,) = reader.dense(SPACE, vector("one"), 9)
-        assert [found.entry for found in reader.lexical(["one"], 9)] == [hit.entry]
+        assert [found.entry for found in word_hits(store, reader, "one")] == [hit.entry]
         assert [found.id for found in reader.occurrences([hit.entry], 9)] == [doc("a.md"), doc("b.md")]
         assert list(reader.problems(full=True)) == []
 
     def test_an_exception_in_a_put_iterator_ends_the_write(self, make_store: MakeStore) -> None:
+        """Rows come from the caller, and so may an exception, in the middle of a batch. Let it through, and end the
+        write as `abort` does.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         transaction = store.begin(head)
@@ -300,6 +264,9 @@ class CommitRules:
         assert write(store, {doc("b.md"): pieces("two")}).generation == 2
 
     def test_generations_strictly_increase(self, make_store: MakeStore) -> None:
+        """Numbers go up by one, and a parent is the one before. A number of a write that was aborted may be taken by
+        the next.
+        """
         store = make_store()
         numbers = [write(store, {doc(f"{each}.md"): pieces("text")}).generation for each in range(4)]
         assert numbers == [1, 2, 3, 4]
@@ -308,6 +275,7 @@ class CommitRules:
 
     @pytest.mark.slow
     def test_a_commit_of_ten_thousand_chunks(self, make_store: MakeStore) -> None:
+        """A first index is one large write. Stream rows in batches; one statement with all of them meets a limit."""
         store = make_store()
         changes = {doc(f"{d:04}.md"): pieces(*(f"chunk {d} {c}" for c in range(20))) for d in range(500)}
         head = write(store, changes)

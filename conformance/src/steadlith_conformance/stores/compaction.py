@@ -60,6 +60,9 @@ class CompactionRules:
     def test_a_compacted_generation_is_gone_and_every_other_reads_as_it_was_committed(
         self, make_store: MakeStore
     ) -> None:
+        """Remove rows that no kept generation shows, and no other: a row is still needed while the range of generations
+        in which it is visible reaches a kept one.
+        """
         store = make_store()
         churned(store)
         wanted = {each.number: _manifest(store, each.number) for each in store.history()}
@@ -80,6 +83,9 @@ class CompactionRules:
         assert problems(make_store()) == []
 
     def test_the_root_of_every_kept_generation_follows_from_what_is_left(self, make_store: MakeStore) -> None:
+        """A proof against an old head must still be possible. Rows of documents stay as long as a generation that shows
+        them.
+        """
         store = make_store()
         churned(store)
         before = store.history()
@@ -91,6 +97,7 @@ class CompactionRules:
         assert store.history() == before[2:]
 
     def test_what_only_older_generations_use_goes_and_what_is_shared_stays(self, make_store: MakeStore) -> None:
+        """Count users over kept generations alone, and content once for all of them."""
         store = make_store()
         churned(store)
         store.compact(store.head(), 5)
@@ -98,6 +105,9 @@ class CompactionRules:
         assert _held(store, pieces("two", "five", "six", "seven")) == (4, 4, 4)
 
     def test_what_would_go_is_told_before_and_after_and_then_nothing_is_left_to_go(self, make_store: MakeStore) -> None:
+        """`removable` is what a user agrees to. It counts what `compact` then removes, and afterwards there is
+        nothing.
+        """
         store = make_store()
         churned(store)
         head = store.head()
@@ -111,6 +121,7 @@ class CompactionRules:
         assert (left.generations, left.versions, left.occurrences, left.entries, left.vectors) == (0, 0, 0, 0, 0)
 
     def test_keeping_everything_removes_nothing(self, make_store: MakeStore) -> None:
+        """The oldest generation that is kept is where to begin: from there on all rows are visible."""
         store = make_store()
         churned(store)
         wanted = {each.number: _manifest(store, each.number) for each in store.history()}
@@ -119,6 +130,7 @@ class CompactionRules:
         assert problems(store) == []
 
     def test_compacting_twice_is_compacting_once(self, make_store: MakeStore) -> None:
+        """A job that runs every night mostly finds nothing to do. Nothing is an answer."""
         store = make_store()
         churned(store)
         store.compact(store.head(), 3)
@@ -129,6 +141,9 @@ class CompactionRules:
         assert problems(store) == []
 
     def test_a_reader_goes_on_seeing_what_it_saw(self, make_store: MakeStore) -> None:
+        """A search that is running must end as it began, also in another process. Keep old pages or rows until the last
+        reader of them closes.
+        """
         for name, readonly in (("own", False), ("other", True)):
             store = make_store(name)
             churned(store)
@@ -144,6 +159,9 @@ class CompactionRules:
             new.close()
 
     def test_writing_goes_on_from_a_compacted_index(self, make_store: MakeStore) -> None:
+        """The next commit builds on what is left: ids go on counting, and an id that was removed is never given out
+        again.
+        """
         store = make_store()
         churned(store)
         known = {hit.occurrence for hit in _all(store)}
@@ -161,6 +179,7 @@ class CompactionRules:
     def test_an_index_that_was_mended_can_be_compacted_and_one_that_was_compacted_mended(
         self, make_store: MakeStore
     ) -> None:
+        """Both touch liveness and closed rows. What one leaves must be whole for the other."""
         store = make_store()
         churned(store)
         now: dict[DocumentId, list[Piece]] = {
@@ -175,34 +194,10 @@ class CompactionRules:
         assert [each.number for each in store.history()] == [6, 7]
         assert problems(store) == []
 
-    def test_every_live_record_is_found_by_its_own_vector_after_churn_and_compaction(
-        self, make_store: MakeStore
-    ) -> None:
-        """Field case 25, small: its own size is for the slow run."""
-        _churn_and_look(make_store(), documents=40, chunks=5)
-
-    @pytest.mark.slow
-    def test_field_case_25_every_live_record_is_found_by_its_own_vector_after_churn_and_compaction(
-        self, make_store: MakeStore
-    ) -> None:
-        _churn_and_look(make_store(), documents=400, chunks=10)
-
-    @pytest.mark.parametrize("limit", [1, 3])
-    def test_dead_vectors_nearer_than_live_ones_hide_none(self, make_store: MakeStore, limit: int) -> None:
-        store = make_store()
-        query = vector("query")
-        near = [Piece("query", title=f"copy {number}") for number in range(20)]
-        live = pieces("far one", "far two", "far three")
-        write(store, {doc("near.md"): near, doc("live.md"): live})
-        assert {hit.text for hit in _at(store, query, limit)} == {"query"}
-        write(store, {doc("near.md"): None})
-        for keep_from in (None, 1, 2):
-            if keep_from:
-                store.compact(store.head(), keep_from)
-            assert len(_at(store, query, limit)) == limit
-            assert {hit.text for hit in _at(store, query, 9)} == {part.text for part in live}
-
     def test_a_space_that_no_kept_generation_names_goes(self, make_store: MakeStore) -> None:
+        """After a move to another model the old vectors are the largest part of an index, and nothing can
+        reach them.
+        """
         store, other = make_store(), space(6, "another-model/1")
         (part,) = parts = pieces("one")
         write(store, {doc("a.md"): parts})
@@ -215,6 +210,9 @@ class CompactionRules:
         assert problems(store) == []
 
     def test_traces_are_what_any_kept_generation_shows(self, make_store: MakeStore) -> None:
+        """An erasure asks what is left of a document, in the head or before it. Leave out vectors that other documents
+        of the head use.
+        """
         store = make_store()
         churned(store)
         found = store.traces([doc("b.md"), doc("c.md"), doc("never.md")])
@@ -228,6 +226,7 @@ class CompactionRules:
         assert store.traces([doc("b.md"), doc("c.md")]).documents == frozenset()
 
     def test_scrubbing_removes_what_compacting_does(self, make_store: MakeStore) -> None:
+        """`scrub` is about bytes that were deleted. It removes no more and no less than a compaction without it."""
         store = make_store()
         churned(store)
         wanted = _manifest(store), store.removable(5)
@@ -239,6 +238,7 @@ class CompactionRules:
         assert problems(store) == []
 
     def test_a_generation_that_is_not_kept_cannot_be_compacted_to(self, make_store: MakeStore) -> None:
+        """Raise `GenerationGone` with the number before anything is removed."""
         store = make_store()
         churned(store)
         for number in (-1, 0, 6, 99):
@@ -249,6 +249,7 @@ class CompactionRules:
         assert len(store.history()) == 5
 
     def test_a_head_that_moved_is_refused(self, make_store: MakeStore) -> None:
+        """What may go was decided for another head. Raise `StaleHead`, and remove nothing."""
         store = make_store()
         churned(store)
         old = store.head()
@@ -258,6 +259,7 @@ class CompactionRules:
         assert len(store.history()) == 6
 
     def test_a_store_opened_for_reading_refuses_to_compact(self, make_store: MakeStore) -> None:
+        """Raise `UsageError`; `removable` may still be asked."""
         churned(make_store())
         readonly = make_store(readonly=True)
         with pytest.raises(UsageError):
@@ -265,6 +267,7 @@ class CompactionRules:
         assert readonly.removable(5).generations == 4
 
     def test_an_absent_index_stays_absent(self, make_store: MakeStore) -> None:
+        """Upkeep runs everywhere, also where nothing was indexed yet. Remove nothing, and create nothing."""
         store = make_store()
         assert store.removable(0).is_nothing
         assert store.compact(store.head(), 0).removed.is_nothing
@@ -272,6 +275,9 @@ class CompactionRules:
         assert make_store(readonly=True).history() == ()
 
     def test_searching_goes_on_while_an_index_is_compacted(self, make_store: MakeStore) -> None:
+        """A service does not stop for upkeep. Hold no lock that a reader waits for, and swap what is searched in one
+        step.
+        """
         store = make_store()
         churned(store)
         wanted = {hit.text for hit in _all(store)}
@@ -314,31 +320,11 @@ def _found(store: Store, word: str) -> list[OccurrenceHit]:
         return list(reader.occurrences([hit.entry for hit in reader.lexical([word], 50)], 50))
 
 
-def _at(store: Store, query: Vector, limit: int) -> list[OccurrenceHit]:
+def at(store: Store, query: Vector, limit: int) -> list[OccurrenceHit]:
+    """What the dense arm finds, each entry at one place."""
     with closing(store.snapshot()) as reader:
         return list(reader.occurrences([hit.entry for hit in reader.dense(SPACE, query, limit)], 1))
 
 
 def _all(store: Store) -> list[OccurrenceHit]:
-    return _at(store, vector("query"), 50)
-
-
-def _churn_and_look(store: Store, *, documents: int, chunks: int) -> None:
-    """Add, delete half, change a third of the rest; then each live text is its own vector's best answer."""
-    held_now = {
-        doc(f"{number}.md"): pieces(*(f"text {number} {step}" for step in range(chunks))) for number in range(documents)
-    }
-    write(store, held_now)
-    gone = list(held_now)[::2]
-    write(store, dict.fromkeys(gone))
-    changed = {each: [Piece(f"changed {part.text}") for part in held_now[each]] for each in list(held_now)[1::6]}
-    write(store, changed)
-    texts = [part.text for each, parts in {**held_now, **changed}.items() if each not in gone for part in parts]
-    for keep_from in (None, 3):
-        if keep_from:
-            store.compact(store.head(), keep_from)
-        with closing(store.snapshot()) as reader:
-            for text in texts:
-                best = reader.dense(SPACE, vector(text), 1)
-                assert [hit.text for hit in reader.occurrences([best[0].entry], 1)] == [text]
-    assert problems(store) == []
+    return at(store, vector("query"), 50)

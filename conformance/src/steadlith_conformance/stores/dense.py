@@ -50,6 +50,9 @@ class DenseRules:
 
     @pytest.mark.parametrize("dimensions", [1, 8, 384, 1500])
     def test_the_best_are_those_of_a_full_comparison(self, make_store: MakeStore, dimensions: int) -> None:
+        """Scores are cosines of unit vectors in at least float32, and every live entry is compared. Short answers mean
+        that there are no more.
+        """
         store, where = make_store(), space(dimensions)
         given = {f"text {number}": vector(f"v{number}", dimensions) for number in range(120)}
         write_vectors(store, given, where)
@@ -57,24 +60,30 @@ class DenseRules:
         for label in ("q1", "q2", "v7"):
             query = vector(label, dimensions)
             for limit in (1, 10, 119, 120, 500):
-                hits = reader.dense(where, query, limit)
+                hits = reader.dense(where, query, limit, exact=True)
                 wanted = _oracle(reader, given, query, limit)
                 assert [hit.entry for hit in hits] == [entry for entry, _ in wanted]
                 assert [hit.score for hit in hits] == pytest.approx([score for _, score in wanted], abs=1e-5)
 
     def test_ties_are_ordered_by_entry_and_cut_there(self, make_store: MakeStore) -> None:
+        """Copies of one text tie, and a page of hits must not change from call to call. Order by score, then by the
+        entry's number, before the cut.
+        """
         store = make_store()
         given = {f"text {number}": vector("near" if number % 3 else "far") for number in range(300)}
         write_vectors(store, given, SPACE)
         reader = store.snapshot()
-        everything = reader.dense(SPACE, vector("near"), 300)
+        everything = reader.dense(SPACE, vector("near"), 300, exact=True)
         assert len(everything) == 300
         assert list(everything) == sorted(everything, key=lambda hit: (-hit.score, hit.entry))
         assert len({hit.score for hit in everything}) == 2
         for limit in (1, 7, 199, 200, 201, 299):
-            assert reader.dense(SPACE, vector("near"), limit) == everything[:limit]
+            assert reader.dense(SPACE, vector("near"), limit, exact=True) == everything[:limit]
 
     def test_limits_out_of_range_are_refused(self, make_store: MakeStore) -> None:
+        """Raise `UsageError` with the number, for none, for less, and for more than `max_limit`; at
+        `max_limit` answer.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         reader, most = store.snapshot(), store.capabilities.max_limit
@@ -84,6 +93,9 @@ class DenseRules:
                 reader.dense(SPACE, vector("q"), limit)
 
     def test_queries_without_a_direction_are_refused(self, make_store: MakeStore) -> None:
+        """A query of zeros or NaN has no neighbours, and one that is not of length 1 has other scores. Raise
+        `UsageError`, also where only cosines are asked for.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         reader = store.snapshot()
@@ -95,6 +107,9 @@ class DenseRules:
                 reader.cosines(SPACE, query, [1])
 
     def test_spaces_do_not_mix(self, make_store: MakeStore) -> None:
+        """One entry has a vector in each space. Name the space by model, parameters, dimensions and form in every look-
+        up; of an unknown one the answer is nothing.
+        """
         store, other = make_store(), space(8, "another-model")
         write(store, {doc("a.md"): pieces("one", "two")}, spaces=(SPACE, other))
         transaction = store.begin(store.head())
@@ -112,17 +127,23 @@ class DenseRules:
         assert reader.cosines(space(8, "never-used"), vector("one"), [1]) == {}
 
     def test_results_do_not_depend_on_insertion_order(self, make_store: MakeStore) -> None:
+        """Two machines that index in another order must answer alike. Nothing but the vectors decides, and of equal
+        ones the texts that were first.
+        """
         given = {f"text {number}": vector(f"v{number}") for number in range(60)}
         write_vectors(make_store("forward"), given, SPACE)
         write_vectors(make_store("backward"), dict(reversed(given.items())), SPACE)
         found = []
         for name in ("forward", "backward"):
             reader = make_store(name).snapshot()
-            hits = reader.dense(SPACE, vector("q"), 20)
+            hits = reader.dense(SPACE, vector("q"), 20, exact=True)
             found.append((texts_of(reader, hits), [hit.score for hit in hits]))
         assert found[0] == found[1]
 
     def test_cosines_are_those_of_the_arm(self, make_store: MakeStore) -> None:
+        """Fusion asks for the scores of entries that the other arm found. Compute them in the same way, to the last
+        bit.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces(*(f"text {number}" for number in range(30)))})
         reader = store.snapshot()
@@ -132,6 +153,9 @@ class DenseRules:
         assert reader.cosines(SPACE, vector("q"), []) == {}
 
     def test_a_dead_entry_is_never_a_hit_however_near(self, make_store: MakeStore) -> None:
+        """The nearest forty are dead and the answer is the forty-first. Look at live entries alone, before anything is
+        cut off.
+        """
         store = make_store()
         near = {f"near {number}": vector("q") for number in range(40)}
         write_vectors(store, near | {"far": vector("other")}, SPACE)
@@ -140,6 +164,7 @@ class DenseRules:
         assert texts_of(reader, reader.dense(SPACE, vector("q"), 3)) == ["far"]
 
     def test_entries_put_without_an_occurrence_are_not_found(self, make_store: MakeStore) -> None:
+        """A vector may be kept ahead of its document. It is found once an occurrence uses it, and not before."""
         store = make_store()
         transaction = store.begin(write(store, {doc("a.md"): pieces("one")}))
         transaction.put_texts([text_row(Piece("ready"))])

@@ -29,6 +29,7 @@ class HistoryRules:
     """Rule 31 of the storage specification, for `time_travel = "manifest"`."""
 
     def test_every_kept_generation_reads_as_it_was_committed(self, make_store: MakeStore) -> None:
+        """Rows are closed, never changed: visible from the generation that put them until the one that closed them."""
         store, recorded = make_store(), {}
 
         def keep(changes: dict[DocumentId, list[Piece] | None]) -> None:
@@ -51,6 +52,9 @@ class HistoryRules:
         assert [kept.number for kept in store.history()] == list(recorded)
 
     def test_an_old_generation_knows_where_its_occurrences_stood(self, make_store: MakeStore) -> None:
+        """An occurrence that moved stood elsewhere before. Keep a row for each stay, with the generations from and to
+        which it is valid.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         (entry,) = (hit.entry for hit in store.snapshot().lexical(["two"], 5))
@@ -65,6 +69,7 @@ class HistoryRules:
         ]
 
     def test_the_arms_of_an_old_generation_are_refused(self, make_store: MakeStore) -> None:
+        """Arms know the head alone. Raise `GenerationGone`, instead of answering with what is live today."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         write(store, {doc("b.md"): pieces("two")})
@@ -78,6 +83,7 @@ class HistoryRules:
                 call()
 
     def test_the_head_by_number_is_the_head(self, make_store: MakeStore) -> None:
+        """A reader of the head's number is a reader of the head, arms included."""
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         reader = store.snapshot(head.generation)

@@ -17,6 +17,9 @@ class LifecycleRules:
     """Rules 1 to 6 of the storage specification."""
 
     def test_an_absent_index_is_generation_0(self, make_store: MakeStore) -> None:
+        """A first plan reads an index that is not there. Answer with the empty head and with nothing, and create
+        nothing.
+        """
         store = make_store()
         head = store.head()
         assert (head.generation, head.lineage, head.documents, head.chunks) == (0, None, 0, 0)
@@ -31,6 +34,7 @@ class LifecycleRules:
         assert list(reader.problems(full=True)) == []
 
     def test_reading_an_absent_index_creates_nothing(self, make_store: MakeStore) -> None:
+        """`plan` in a fresh folder leaves it as it was. Create the place in the first `begin`, never at opening."""
         readonly = make_store(readonly=True)
         readonly.snapshot().close()
         assert readonly.head().generation == 0
@@ -38,12 +42,16 @@ class LifecycleRules:
         assert make_store().head().generation == 0
 
     def test_a_reader_opened_before_the_first_commit_sees_it_afterwards(self, make_store: MakeStore) -> None:
+        """A service may start before the first index is there. Look again at each call whether there is one now."""
         readonly = make_store(readonly=True)
         assert readonly.head().generation == 0
         head = write(make_store(), {doc("a.md"): pieces("one")})
         assert readonly.head() == head
 
     def test_a_commit_is_there_after_reopening(self, make_store: MakeStore) -> None:
+        """What `commit` answered for is what the next process finds. Write it where another opening looks, before
+        `commit` returns.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one", "two")})
         history, reader = store.history(), store.snapshot()
@@ -57,17 +65,22 @@ class LifecycleRules:
         assert reader.chunks(doc("a.md")) == chunks
 
     def test_opening_an_index_again_changes_nothing(self, make_store: MakeStore) -> None:
+        """Opening is no write: no lineage, no generation and no counter may come of it."""
         head = write(make_store(), {doc("a.md"): pieces("one")})
         for readonly in (False, True, False):
             assert make_store(readonly=readonly).head() == head
 
     def test_two_indexes_do_not_see_each_other(self, make_store: MakeStore) -> None:
+        """Names that differ are indexes that differ: put the name into every path, key or schema."""
         write(make_store("left"), {doc("a.md"): pieces("one")})
         right = make_store("right")
         assert right.head().generation == 0
         assert list(right.snapshot().documents()) == []
 
     def test_a_closed_store_refuses_every_call(self, make_store: MakeStore) -> None:
+        """Raise `UsageError`, which says whose mistake it is, instead of an error of a driver. Closing twice is
+        harmless.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         store.close()
@@ -77,6 +90,9 @@ class LifecycleRules:
                 call()
 
     def test_a_closed_reader_refuses_every_call(self, make_store: MakeStore) -> None:
+        """A reader that answers after its end answers from no generation. Raise `UsageError`; closing twice is
+        harmless.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         reader = store.snapshot()
@@ -93,6 +109,9 @@ class LifecycleRules:
                 call()
 
     def test_closing_the_store_ends_its_readers_and_its_write(self, make_store: MakeStore) -> None:
+        """What was staged is gone with its store, as after `abort`; a reader that outlives its store would hold its
+        files.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): pieces("one")})
         reader = store.snapshot()
@@ -105,12 +124,16 @@ class LifecycleRules:
         assert make_store().head() == head
 
     def test_a_store_opened_for_reading_refuses_to_write(self, make_store: MakeStore) -> None:
+        """`readonly` is what planning and searching open with, so nothing can be written by mistake. Raise `UsageError`
+        at `begin`.
+        """
         write(make_store(), {doc("a.md"): pieces("one")})
         readonly = make_store(readonly=True)
         with pytest.raises(UsageError):
             readonly.begin(readonly.head())
 
     def test_a_generation_that_never_was_is_gone(self, make_store: MakeStore) -> None:
+        """Raise `GenerationGone` with the number, for negative ones and those to come as well."""
         store = make_store()
         with pytest.raises(GenerationGone):
             store.snapshot(1)
@@ -118,15 +141,3 @@ class LifecycleRules:
         for number in (-1, 2, 99):
             with pytest.raises(GenerationGone, match=str(number)):
                 store.snapshot(number)
-
-    def test_capabilities_are_values_that_the_port_names(self, make_store: MakeStore) -> None:
-        can = make_store().capabilities
-        assert can.commit == "atomic"
-        assert can.cas == "transactional"
-        assert can.isolation == "snapshot"
-        assert can.durability in {"fsync", "process"}
-        assert "exact" in can.dense
-        assert can.lexical in {"bm25", "ts_rank", "none"}
-        assert "float32" in can.quantization
-        assert can.time_travel == "manifest"
-        assert can.max_limit >= 1

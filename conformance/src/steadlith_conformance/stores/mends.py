@@ -58,6 +58,7 @@ class MendRules:
     """What the port says of `begin` with `mend`, and of `problems`."""
 
     def test_mending_what_is_whole_changes_nothing_that_it_shows(self, make_store: MakeStore) -> None:
+        """A repair may be run on suspicion. Ids, entries and answers stay what they were."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two"), doc("b.md"): pieces("three")})
         before = store.snapshot()
@@ -75,6 +76,9 @@ class MendRules:
         assert _kinds(store) == set()
 
     def test_a_document_may_be_mended_with_new_occurrences(self, make_store: MakeStore) -> None:
+        """Whatever is left of a document, it can be put anew. Its old rows are closed, not removed: old generations
+        show them.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two"), doc("b.md"): pieces("three")})
         old = {chunk.occurrence for chunk in store.snapshot().chunks(doc("a.md"))}
@@ -86,12 +90,14 @@ class MendRules:
         assert _kinds(store) == set()
 
     def test_a_first_write_may_mend(self, make_store: MakeStore) -> None:
+        """Nothing is kept, so nothing has to be believed."""
         store = make_store()
         assert mend(store, {doc("a.md"): pieces("one")}).generation == 1
         assert len(store.snapshot().lexical(["one"], 5)) == 1
         assert _kinds(store) == set()
 
     def test_a_text_is_replaced_and_found_by_its_words(self, make_store: MakeStore) -> None:
+        """A damaged text is put again under its hash: replace the bytes, and the words that it is found by."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         _again(store, lambda to: to.put_texts([TextRow(ONE.text_hash, "wrong")]))
@@ -105,6 +111,7 @@ class MendRules:
         assert _kinds(store) == set()
 
     def test_an_entry_is_replaced_and_keeps_its_number(self, make_store: MakeStore) -> None:
+        """Occurrences name the entry by its number, so that stays. Its title, headings and words are replaced."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         number = store.snapshot().lexical(["one"], 5)[0].entry
@@ -118,6 +125,7 @@ class MendRules:
         assert _kinds(store) == set()
 
     def test_a_vector_is_replaced(self, make_store: MakeStore) -> None:
+        """Replace what is searched, what is given out, and the checksum."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         row = replace(vector_row(ONE), vector=vector("elsewhere"))
@@ -129,6 +137,7 @@ class MendRules:
         assert _kinds(store) == set()
 
     def test_what_only_older_generations_show_is_history(self, make_store: MakeStore) -> None:
+        """Damage that the head does not show needs no repair that costs. Report it as `history`."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         write(store, {doc("a.md"): pieces("two")})
@@ -137,6 +146,7 @@ class MendRules:
         assert _kinds(store) == {DriftKind.HISTORY}
 
     def test_a_root_that_does_not_follow_is_named_with_its_document(self, make_store: MakeStore) -> None:
+        """`problems(full=True)` computes the root again from chunks, metadata and parents, and says whose it is."""
         store = make_store()
         wrong = replace(version(doc("a.md"), [ONE]), root=hash_fields("sample-root"))
         trie = build([trie_row(wrong)])
@@ -155,6 +165,9 @@ class MendRules:
         assert _kinds(store) <= {DriftKind.HISTORY}
 
     def test_nodes_that_are_too_many_are_named_and_dropped_by_mending(self, make_store: MakeStore) -> None:
+        """A node that no document leads to would be believed by the next move of the trie. In a mend the nodes that are
+        put are all.
+        """
         store = make_store()
         write(store, {doc("a.md"): [ONE]})
         reader = store.snapshot()
@@ -168,6 +181,7 @@ class MendRules:
         assert _kinds(store) == set()
 
     def test_mending_counts_the_rows(self, make_store: MakeStore) -> None:
+        """A mend does not believe the head's counts. It counts documents and chunks by what is open after the write."""
         store = make_store()
         write(store, {doc("a.md"): [ONE], doc("b.md"): [TWO]})
         head = store.head()

@@ -51,6 +51,9 @@ class ParentRules:
     """What the port says of `Placement.parent` and of entries without a context."""
 
     def test_parents_come_back_and_only_parts_are_found(self, make_store: MakeStore) -> None:
+        """A hit shows the section around it: keep the parent of each placement, and never answer with what is not to be
+        embedded.
+        """
         store = make_store()
         write(store, {doc("a.md"): FAMILY, doc("b.md"): pieces("green pear")})
         store.close()
@@ -65,6 +68,7 @@ class ParentRules:
         assert _problems(store) == []
 
     def test_a_parent_in_one_document_is_found_where_another_has_it_as_a_chunk(self, make_store: MakeStore) -> None:
+        """The same words are context here and content there, so they are two entries of one text."""
         store = make_store()
         write(store, {doc("a.md"): FAMILY, doc("b.md"): [replace(WHOLE, embed=True)]})
         reader = store.snapshot()
@@ -76,6 +80,7 @@ class ParentRules:
         assert _problems(store) == []
 
     def test_parents_may_have_parents_and_change_from_version_to_version(self, make_store: MakeStore) -> None:
+        """Parents belong to a version of the document, not to the occurrence."""
         store = make_store()
         deep = [WHOLE, Piece("red apple", parent=0, embed=False), Piece("apple", parent=1), Piece("pear")]
         write(store, {doc("a.md"): deep})
@@ -88,6 +93,7 @@ class ParentRules:
         assert _problems(store) == []
 
     def test_an_occurrence_that_turns_into_context_is_found_no_more(self, make_store: MakeStore) -> None:
+        """It keeps its id and leaves every arm; when it turns back, it is found again."""
         store = make_store()
         write(store, {doc("a.md"): pieces("red apple", "green pear")})
         apple = held(store.snapshot(), doc("a.md"), text="red apple")
@@ -98,6 +104,9 @@ class ParentRules:
         assert _problems(store) == []
 
     def test_a_vector_for_what_is_not_embedded_is_refused(self, make_store: MakeStore) -> None:
+        """An entry without a context is never searched, so a vector for it was paid for by mistake. Raise
+        `AdapterError`.
+        """
         store = make_store()
         head = write(store, {doc("a.md"): FAMILY})
         row = replace(vector_row(replace(WHOLE, embed=True)), entry_hash=WHOLE.entry_hash)
@@ -108,6 +117,7 @@ class ParentRules:
         assert store.snapshot().held(SPACE, [row.vector_key]) == frozenset()
 
     def test_a_parent_that_does_not_stand_before_its_part_is_refused(self, make_store: MakeStore) -> None:
+        """`Placement.parent` is a position before its own, or -1. So there is no cycle, and one pass keeps them."""
         store = make_store()
         for parent in (1, 2, 9, -2):
             wrong = version(doc("a.md"), [Piece("one"), Piece("two", parent=parent)])

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +27,7 @@ from steadlith_conformance.samples import (
     write,
     write_vectors,
 )
+from steadlith_conformance.stores.topics import DIMENSIONS, LIMIT, best, queries, sample
 from steadlith_core import vectors
 from steadlith_core.errors import AdapterError
 from steadlith_core.retrieval.quantization import BINARY, CODECS, FLOAT32, INT8, OVERSAMPLE, QUANTIZATIONS
@@ -44,31 +44,8 @@ if TYPE_CHECKING:
     from steadlith_core.records import Space
     from steadlith_core.vectors import Vector
 
-DIMENSIONS = 64
-TOPICS, NOISE = 30, 1.5
-"""So much noise that taking half as many candidates by their bits would lose one hit in seven."""
-MANY = 1500
-"""Vectors of the sample that is searched; more than a store may find worth comparing one by one."""
-LIMIT = 10
 FLOORS: Mapping[str, float] = {INT8: 1.0, BINARY: 0.95}
 """What the rule finds of the true ten in the sample, over all its queries. Of other vectors it may be less."""
-
-
-def _near(topic: str, label: str) -> Vector:
-    """A vector about a topic, as embeddings of related texts are."""
-    import numpy as np
-
-    both = vectors.matrix([vector(topic, DIMENSIONS), vector(label, DIMENSIONS)], DIMENSIONS)
-    return vectors.unit((both[0] + both[1] * np.float32(NOISE)).tobytes())
-
-
-@cache
-def _sample() -> Mapping[str, Vector]:
-    return {f"text {number}": _near(f"topic {number % TOPICS}", f"v{number}") for number in range(MANY)}
-
-
-def _queries() -> Sequence[Vector]:
-    return [_near(f"topic {number}", f"q{number}") for number in range(20)]
 
 
 def _in(form: str, dimensions: int = DIMENSIONS) -> Space:
@@ -99,18 +76,16 @@ def _ruled(form: str, given: Mapping[str, Vector], query: Vector) -> list[str]:
     near = _distances(form, list(given.values()), query)
     edge = np.sort(near)[min(LIMIT * OVERSAMPLE[form], len(near)) - 1]
     candidates = [text for text, distance in zip(given, near.tolist(), strict=True) if distance <= edge]
-    return _best({text: given[text] for text in candidates}, query)
-
-
-def _best(given: Mapping[str, Vector], query: Vector) -> list[str]:
-    scores = dict(zip(given, vectors.cosines(list(given.values()), query), strict=True))
-    return sorted(scores, key=lambda text: -scores[text])[:LIMIT]
+    return best({text: given[text] for text in candidates}, query)
 
 
 class QuantizedRules:
     """Rules 42 to 46 of the storage specification, for spaces that are not float32."""
 
     def test_what_is_offered_can_be_kept_and_nothing_else(self, make_store: MakeStore) -> None:
+        """`quantization` names the forms that `put_vectors` takes. Refuse every other with `AdapterError`, before
+        anything is kept.
+        """
         assert make_store().capabilities.quantization <= frozenset(QUANTIZATIONS)
         for form in QUANTIZATIONS:
             store = make_store(form)
@@ -123,6 +98,9 @@ class QuantizedRules:
             assert store.head().generation == 0
 
     def test_dimensions_that_a_form_cannot_have_are_refused(self, make_store: MakeStore) -> None:
+        """Bits fill bytes, so a binary space has a multiple of eight dimensions. Ask `retrieval.quantization` what a
+        form can have.
+        """
         for form in _offered(make_store()):
             store = make_store(form)
             for dimensions in (7, 12):
@@ -137,6 +115,7 @@ class QuantizedRules:
                     assert len(store.snapshot().dense(where, vector("one", dimensions), 1)) == 1
 
     def test_vectors_keys_and_cosines_are_those_that_were_put(self, make_store: MakeStore) -> None:
+        """A form decides what is read first. What is given out is the full vector, bit for bit: it was paid for."""
         given = {f"text {number}": vector(f"v{number}") for number in range(40)}
         for form in _offered(make_store()):
             store, plain, where = make_store(form), _in(FLOAT32, 8), _in(form, 8)
@@ -150,6 +129,7 @@ class QuantizedRules:
             assert list(reader.problems(full=True)) == []
 
     def test_where_all_are_candidates_the_answer_is_the_exact_one(self, make_store: MakeStore) -> None:
+        """Where oversampling reaches everything, codes decide nothing."""
         given = {f"text {number}": vector(f"v{number % 70}", DIMENSIONS) for number in range(100)}
         for form in _offered(make_store()):
             store = make_store(form)
@@ -161,24 +141,28 @@ class QuantizedRules:
                     assert reader.dense(_in(form), query, limit) == reader.dense(_in(FLOAT32), query, limit)
 
     def test_candidates_are_found_by_their_codes_and_ordered_by_their_vectors(self, make_store: MakeStore) -> None:
-        given = _sample()
+        """Take `OVERSAMPLE` times as many candidates by their codes, all that tie with the last one included, and order
+        them by their full vectors.
+        """
+        given = sample()
         for form in _offered(make_store()):
             store, by_rule = make_store(form), 0
             write_vectors(store, given, _in(form))
             reader = store.snapshot()
             exact = "rescored" not in store.capabilities.dense
-            for query in _queries():
+            for query in queries():
                 hits = reader.dense(_in(form), query, LIMIT)
-                found, true = texts_of(reader, hits), _best(given, query)
+                found, true = texts_of(reader, hits), best(given, query)
                 ruled = true if exact else _ruled(form, given, query)
                 assert len(set(found) & set(true)) >= len(set(ruled) & set(true))
-                assert found == _best({text: given[text] for text in found}, query)
+                assert found == best({text: given[text] for text in found}, query)
                 scores = vectors.cosines([given[text] for text in found], query)
                 assert [hit.score for hit in hits] == pytest.approx(scores, abs=1e-12)
                 by_rule += len(set(ruled) & set(true))
-            assert by_rule >= FLOORS[form] * LIMIT * len(_queries())
+            assert by_rule >= FLOORS[form] * LIMIT * len(queries())
 
     def test_what_is_found_does_not_depend_on_the_order_of_writing(self, make_store: MakeStore) -> None:
+        """Many vectors share a code. All that tie with the last candidate are candidates."""
         given = {f"text {number}": _flat(number) for number in range(1100)}
         for form in _offered(make_store()):
             found = []
@@ -192,6 +176,7 @@ class QuantizedRules:
             assert found[0][0][0] == "text 7"
 
     def test_the_dead_never_hide_the_living(self, make_store: MakeStore) -> None:
+        """Codes of dead entries must not take the places of candidates."""
         given = {f"near {number}": vector("q", DIMENSIONS) for number in range(1200)}
         for form in _offered(make_store()):
             store = make_store(form)
@@ -203,6 +188,7 @@ class QuantizedRules:
             assert list(reader.problems(full=True)) == []
 
     def test_spaces_of_one_model_stand_side_by_side(self, make_store: MakeStore) -> None:
+        """While an index moves to another form both are kept, and each is live by itself."""
         for form in _offered(make_store()):
             store, spaces = make_store(form), (_in(FLOAT32, 8), _in(form, 8))
             write(store, {doc("a.md"): pieces("one", "two")}, spaces=spaces)
@@ -218,6 +204,7 @@ class QuantizedRules:
                 assert sorted(texts_of(reader, reader.dense(where, vector("q"), 5))) == wanted
 
     def test_a_vector_that_is_put_again_is_found_where_it_is_now(self, make_store: MakeStore) -> None:
+        """Code and vector are replaced together, or the code finds what is no longer there."""
         given = {f"text {number}": vector(f"v{number}", DIMENSIONS) for number in range(1100)}
         moved = vector("elsewhere", DIMENSIONS)
         for form in _offered(make_store()):

@@ -16,10 +16,12 @@ from steadlith_conformance.samples import (
     space,
     spans,
     stage,
+    texts_of,
     vector,
     vector_row,
     version,
     versions,
+    word_hits,
     write,
 )
 
@@ -47,21 +49,28 @@ class TombstoneRules:
     """Rules 24 to 28 of the storage specification, and what a rollback needs."""
 
     def test_a_closed_occurrence_vanishes_from_every_arm(self, make_store: MakeStore) -> None:
+        """A deleted text that is still found is the worst a user can meet. Every arm looks at the same liveness: set it
+        at commit, in all of them.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("red apple", "green pear"), doc("b.md"): pieces("blue plum")})
         reader = store.snapshot()
-        apple = reader.lexical(["apple"], 5)[0].entry
+        apple = word_hits(store, reader, "red apple", "apple")[0].entry
         assert _dense_texts(reader) == {"red apple", "green pear", "blue plum"}
         write(store, {doc("a.md"): pieces("green pear"), doc("b.md"): None})
         reader = store.snapshot()
         assert _dense_texts(reader) == {"green pear"}
-        assert _lexical_texts(reader, "apple", "plum", "pear") == {"green pear"}
+        found = word_hits(store, reader, "apple", "plum", "pear")
+        assert texts_of(reader, found) == ["green pear"]
         assert reader.occurrences([apple], 100) == ()
         assert [each.id for each in reader.documents()] == [doc("a.md")]
         assert reader.chunks(doc("b.md")) == ()
         _healthy(store)
 
     def test_what_is_not_live_is_still_kept(self, make_store: MakeStore) -> None:
+        """What was closed may return, and old generations show it. Keep texts, entries and vectors until a compaction
+        removes them; only the arms forget.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         write(store, {doc("a.md"): None})
@@ -74,6 +83,9 @@ class TombstoneRules:
         assert reader.vectors(SPACE, [row.vector_key, unknown]) == {row.vector_key: row.vector}
 
     def test_a_reordered_document_keeps_its_ids(self, make_store: MakeStore) -> None:
+        """A paragraph that moved up is the same paragraph. Take the ids that placements claim, and keep the order that
+        they were given in.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two", "three")})
         reader = store.snapshot()
@@ -87,6 +99,9 @@ class TombstoneRules:
         _healthy(store)
 
     def test_a_relocated_occurrence_keeps_its_id_and_its_entry(self, make_store: MakeStore) -> None:
+        """A renamed file must cost nothing. The id moves with its new document, in the write that closes the old one;
+        the entry, its vector and its words stay untouched.
+        """
         store = make_store()
         write(store, {doc("old.md"): pieces("one", "two")})
         reader = store.snapshot()
@@ -103,6 +118,9 @@ class TombstoneRules:
         _healthy(store)
 
     def test_the_same_content_twice_is_two_occurrences_of_one_entry(self, make_store: MakeStore) -> None:
+        """Content is kept once, its places each. Closing one place must leave the other searchable: count users, do not
+        delete with the first.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("same", "other", "same")})
         reader = store.snapshot()
@@ -117,12 +135,15 @@ class TombstoneRules:
         _healthy(store)
 
     def test_of_many_occurrences_the_first_of_each_entry_are_given(self, make_store: MakeStore) -> None:
+        """Boilerplate stands in thousands of documents, and a search shows a few. Cut off per entry, in the order of
+        source, path and position, and by code points of the path.
+        """
         store = make_store()
         same, pair = pieces("same"), pieces("same", "other", "same")
         write(store, {doc("z.md", "a"): same, doc("\uffff.md"): same, doc("\U0001f600.md"): pair, doc("b.md"): pair})
         write(store, {doc("a.md"): pieces("same", "same")})
         reader = store.snapshot()
-        one, other = (reader.lexical([term], 1)[0].entry for term in ("same", "other"))
+        one, other = (word_hits(store, reader, term)[0].entry for term in ("same", "other"))
         every = [
             (doc("z.md", "a"), 0),
             (doc("a.md"), 0),
@@ -147,6 +168,9 @@ class TombstoneRules:
         assert [(hit.id, hit.position) for hit in store.snapshot(2).occurrences([one], 2)] == every[:2]
 
     def test_new_content_under_an_old_id_is_what_is_found(self, make_store: MakeStore) -> None:
+        """An id may claim a new entry, when a heading above it changed. Drop the old entry from the arms unless
+        somebody else uses it.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         kept = held(store.snapshot(), doc("a.md"), text="one")
@@ -159,6 +183,9 @@ class TombstoneRules:
         _healthy(store)
 
     def test_ids_are_never_used_twice(self, make_store: MakeStore) -> None:
+        """Whoever kept an id from an answer would be shown another text under it. Count upwards in what the commit
+        keeps, not from the rows that are left.
+        """
         store, seen = make_store(), set()
         for text in ("one", "two", "three"):
             write(store, {doc("a.md"): pieces(text)})
@@ -170,6 +197,9 @@ class TombstoneRules:
             store = make_store()
 
     def test_what_was_closed_returns_with_its_id_and_no_vector(self, make_store: MakeStore) -> None:
+        """A rollback must cost nothing. A placement may claim an id that nobody holds any more, and its entry becomes
+        live again with the vector that is still there.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         old = [held(store.snapshot(), doc("a.md"), text=text) for text in ("one", "two")]
@@ -185,6 +215,9 @@ class TombstoneRules:
         _healthy(store)
 
     def test_a_respan_changes_spans_and_source_and_nothing_else(self, make_store: MakeStore) -> None:
+        """Only line ends or a comment outside the chunks changed: new spans, in the order of the old ones, under the
+        same version, root and ids.
+        """
         store = make_store()
         parts = pieces("one", "two")
         write(store, {doc("a.md"): parts})
@@ -206,6 +239,9 @@ class TombstoneRules:
         _healthy(store)
 
     def test_only_metadata_may_change(self, make_store: MakeStore) -> None:
+        """A new title is a new version of the document with the same chunks: ids stay, and hits show the new
+        metadata.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         kept = held(store.snapshot(), doc("a.md"), text="one")
@@ -219,6 +255,9 @@ class TombstoneRules:
         assert (hit.metadata, hit.occurrence) == ({"title": "New", "team": "docs"}, kept.occurrence)
 
     def test_a_replaced_vector_is_what_is_found(self, make_store: MakeStore) -> None:
+        """A vector that is put again is there because the old one was wrong. Replace it in what is searched too, and
+        its checksum with it.
+        """
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
         row = replace(vector_row(Piece("one")), vector=vector("elsewhere"))
@@ -232,6 +271,9 @@ class TombstoneRules:
         _healthy(store)
 
     def test_liveness_reaches_every_space(self, make_store: MakeStore) -> None:
+        """An index may be searched in two spaces while it moves from one model to the next. What dies, dies in each of
+        them.
+        """
         store = make_store()
         both = (SPACE, space(16, "another-model"))
         write(store, {doc("a.md"): pieces("one"), doc("b.md"): pieces("two")}, spaces=both)
@@ -242,6 +284,7 @@ class TombstoneRules:
             assert [hit.text for hit in reader.occurrences([hit.entry for hit in hits], 100)] == ["one"]
 
     def test_a_write_that_puts_nothing_commits(self, make_store: MakeStore) -> None:
+        """A generation may differ from the one before by its recipe alone. A commit without rows is a commit."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one")})
         before = store.snapshot()

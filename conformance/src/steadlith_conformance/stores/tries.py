@@ -64,6 +64,9 @@ class TrieRules:
     """What the port says of `find`, `nodes`, `rows` and `put_nodes`."""
 
     def test_documents_are_found_by_their_ids(self, make_store: MakeStore) -> None:
+        """Planning looks up what changed among millions. Use an index over source and path, and leave out what is not
+        there.
+        """
         store = make_store()
         assert store.snapshot().find([doc("0.md")]) == {}
         write(store, _many())
@@ -78,6 +81,7 @@ class TrieRules:
         assert set(store.snapshot(1).find([doc("1.md")])) == {doc("1.md")}
 
     def test_many_documents_are_found_at_once(self, make_store: MakeStore) -> None:
+        """Split what a statement cannot take at once; the answer is one."""
         store = make_store()
         changes: Changes = {doc(f"{number}.md"): [] for number in range(1200)}
         write(store, changes)
@@ -85,6 +89,7 @@ class TrieRules:
         assert store.snapshot().find([*absent, *changes, *changes]).keys() == changes.keys()
 
     def test_nodes_come_back_as_they_were_put(self, make_store: MakeStore) -> None:
+        """Prefix, count, digest and the digest of the sources; leaves too. Unknown prefixes are left out."""
         store = make_store()
         assert store.snapshot().nodes(["", "0"]) == {}
         write(store, _many())
@@ -95,6 +100,7 @@ class TrieRules:
         assert store.snapshot().nodes(["", "ffffffff"]) == {"": made[""]}
 
     def test_nodes_are_replaced_and_dropped_with_the_documents_below_them(self, make_store: MakeStore) -> None:
+        """Put what is given and drop what is named: a node that stays too long is believed."""
         store = make_store()
         write(store, _many())
         few = {doc(f"{number}.md"): pieces("new") for number in range(3)}
@@ -106,6 +112,7 @@ class TrieRules:
         assert store.head().corpus_root == corpus_root(0, EMPTY.digest, normalizer_id="text/1")
 
     def test_nodes_of_an_aborted_write_leave_no_trace(self, make_store: MakeStore) -> None:
+        """Nodes are part of the write, as rows are."""
         store = make_store()
         write(store, _many())
         before = _all_nodes(store.snapshot())
@@ -115,6 +122,9 @@ class TrieRules:
         assert _all_nodes(store.snapshot()) == before
 
     def test_a_reader_sees_the_nodes_of_its_own_commit(self, make_store: MakeStore) -> None:
+        """Nodes are replaced in place by the next commit, and a reader must not notice. They live in the same snapshot
+        as the rows.
+        """
         store = make_store()
         write(store, _many())
         reader = store.snapshot()
@@ -125,6 +135,7 @@ class TrieRules:
         assert _all_nodes(store.snapshot()) != before
 
     def test_nodes_are_those_of_the_head_only(self, make_store: MakeStore) -> None:
+        """Older nodes are not kept. Raise `GenerationGone` instead of answering with the head's."""
         store = make_store()
         write(store, _many(3))
         write(store, {doc("0.md"): None})
@@ -132,6 +143,7 @@ class TrieRules:
             store.snapshot(1).nodes([""])
 
     def test_rows_are_those_of_a_prefix_in_key_order(self, make_store: MakeStore) -> None:
+        """Keys are ordered by their bytes. A prefix may have an odd number of digits, which is half a byte."""
         store = make_store()
         changes = _many()
         write(store, changes)
@@ -145,6 +157,7 @@ class TrieRules:
         assert list(reader.rows(beside)) == []
 
     def test_rows_are_those_of_the_generation(self, make_store: MakeStore) -> None:
+        """Unlike nodes, rows are kept for every generation that is."""
         store = make_store()
         first: Changes = {doc("a.md"): pieces("one"), doc("b.md"): pieces("two")}
         write(store, first)
@@ -156,6 +169,7 @@ class TrieRules:
         assert list(store.snapshot(1).rows(key)) == _rows({doc("a.md"): pieces("one")})
 
     def test_a_root_that_the_nodes_do_not_lead_to_is_refused(self, make_store: MakeStore) -> None:
+        """The head's root is what proofs lead to. At commit compute it from the topmost node, and refuse another."""
         store = make_store()
         head = write(store, _many(3))
         before = store.snapshot().nodes([""])
@@ -174,6 +188,7 @@ class TrieRules:
             assert store.snapshot().nodes([""]) == before
 
     def test_moving_the_trie_is_building_it_from_nothing(self, make_store: MakeStore) -> None:
+        """Whatever is added and closed, the kept nodes are those that the documents make."""
         names = st.sets(st.integers(0, 150), max_size=90)
         steps = st.lists(st.tuples(names, names), min_size=1, max_size=4)
         used = iter(range(10**6))

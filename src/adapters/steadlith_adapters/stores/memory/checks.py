@@ -25,6 +25,7 @@ def problems(state: State, *, full: bool) -> Iterator[Problem]:
     yield from _head(state)
     if full:
         yield from _contents(state)
+        yield from _vectors(state)
         yield from _documents(state)
         yield from _nodes(state)
 
@@ -58,6 +59,16 @@ def _contents(state: State) -> Iterator[Problem]:
         if entry_hash(row.text_hash, row.title, row.headings, row.context_hash) != key:
             kind = DriftKind.ENTRY if key in placed else DriftKind.HISTORY
             yield Problem(kind, f"entry {key.short} does not match its hash", entry=key)
+
+
+def _vectors(state: State) -> Iterator[Problem]:
+    placed = state.placed()
+    for rows in state.vectors.values():
+        for key, row in rows.items():
+            if not row.is_intact:
+                kind = DriftKind.VECTOR if key in placed else DriftKind.HISTORY
+                message = f"the vector of entry {state.numbers[key]} does not match its checksum"
+                yield Problem(kind, message, entry=key)
 
 
 def _documents(state: State) -> Iterator[Problem]:

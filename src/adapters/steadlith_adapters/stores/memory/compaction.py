@@ -44,7 +44,7 @@ def traces(states: Sequence[State], ids: Sequence[DocumentId]) -> Traces:
     return Traces(frozenset(version.id for version in versions), frozenset(keys - used))
 
 
-def _rows(state: State, entries: Iterable[Digest]) -> list[VectorRow]:
+def _rows(state: State, entries: Iterable[Digest]) -> Sequence[VectorRow]:
     wanted = frozenset(entries)
     return [row for rows in state.vectors.values() for entry, row in rows.items() if entry in wanted]
 

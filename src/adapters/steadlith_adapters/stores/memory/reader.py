@@ -96,7 +96,7 @@ class MemoryReader:
         """See `Reader.vectors`."""
         wanted = set(vector_keys)
         rows = self._open().vectors.get(space, {}).values()
-        return {row.vector_key: row.vector for row in rows if row.vector_key in wanted}
+        return {row.vector_key: row.vector for row in rows if row.vector_key in wanted and row.is_intact}
 
     def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
         """See `Reader.within`."""

@@ -10,21 +10,45 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from steadlith_core.rows import TrieRow
+from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.rows import TrieRow, VectorRow
 from steadlith_core.state.roots import empty_head
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
-    from steadlith_core.digest import Digest
+    from collections.abc import Mapping
+
     from steadlith_core.records import DocumentId, Generation, Head, Space
-    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode, VectorRow
+    from steadlith_core.rows import DocumentVersion, EntryRow, TrieNode
+
+
+@dataclass(frozen=True, slots=True)
+class SealedVector(VectorRow):
+    """A vector as it is kept, with a checksum: nothing else follows from a vector by which damage could be seen."""
+
+    seal: Digest
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether it is what was put."""
+        return self.seal == _seal(self)
+
+
+def sealed(row: VectorRow) -> SealedVector:
+    """The row as it is kept."""
+    return SealedVector(row.entry_hash, row.vector_key, row.vector, _seal(row))
+
+
+def _seal(row: VectorRow) -> Digest:
+    return hash_fields("vector-seal", row.vector_key, row.vector)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """What a store holds at one generation. Entries are numbered in the order they were first put.
 
-    In `documents` every placement has its occurrence id; `used` are all ids that were ever given out.
+    In `documents` every placement has its occurrence id; `used` are all ids that were ever given out. The `tags` of
+    the last state are those of the index.
     """
 
     head: Head = field(default_factory=empty_head)
@@ -32,10 +56,11 @@ class State:
     texts: dict[Digest, str] = field(default_factory=dict)
     entries: dict[Digest, EntryRow] = field(default_factory=dict)
     numbers: dict[Digest, int] = field(default_factory=dict)
-    vectors: dict[Space, dict[Digest, VectorRow]] = field(default_factory=dict)
+    vectors: dict[Space, dict[Digest, SealedVector]] = field(default_factory=dict)
     documents: dict[DocumentId, DocumentVersion] = field(default_factory=dict)
     nodes: dict[str, TrieNode] = field(default_factory=dict)
     used: frozenset[int] = frozenset()
+    tags: Mapping[str, int] = field(default_factory=dict)
 
     def copy(self) -> State:
         """The same content in dictionaries of its own."""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.memory import compaction
@@ -16,7 +17,7 @@ from steadlith_core.errors import GenerationGone, StaleHead, UsageError
 from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from steadlith_core.records import DocumentId, Generation, Head
 
@@ -93,6 +94,19 @@ class MemoryStore:
         """See `Store.history`."""
         return tuple(state.generation for state in self._states() if state.generation)
 
+    def tags(self) -> Mapping[str, int]:
+        """See `Store.tags`."""
+        return dict(sorted(self._states()[-1].tags.items()))
+
+    def tag(self, name: str, generation: int | None) -> None:
+        """See `Store.tag`."""
+        self._refuse_to_write()
+        tags = {given: number for given, number in self.tags().items() if given != name}
+        if generation is not None:
+            self.snapshot(generation).close()  # raises for a generation that is not kept
+            tags[name] = generation
+        self._name(tags)
+
     def removable(self, keep_from: int) -> Removable:
         """See `Store.removable`."""
         return compaction.removed(self._states(), self._kept(keep_from))
@@ -112,6 +126,7 @@ class MemoryStore:
         kept = self._kept(keep_from)
         removed = compaction.removed(self._history, kept)
         self._history[:] = kept
+        self._name({name: number for name, number in self.tags().items() if number >= keep_from})
         return Compaction(keep_from, removed, 0, 0, given_back=True)
 
     def backup(self, path: str) -> MemoryStore:
@@ -132,6 +147,9 @@ class MemoryStore:
         if self._readonly:
             message = "opened for reading only, so nothing can be written"
             raise UsageError(message)
+
+    def _name(self, tags: Mapping[str, int]) -> None:
+        self._history[-1] = replace(self._history[-1], tags=tags)
 
     def _kept(self, keep_from: int) -> list[State]:
         self.snapshot(keep_from).close()  # raises for a generation that is not kept

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vector
+from steadlith_adapters.stores.memory.state import sealed
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.records import Head
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
@@ -68,7 +69,7 @@ class MemoryTransaction:
                     message = f"a vector for entry {row.entry_hash.short}, which was never put"
                     raise AdapterError(message)
                 check_embedded(row.entry_hash, embed=state.entries[row.entry_hash].embed)
-                state.vectors.setdefault(space, {})[row.entry_hash] = row
+                state.vectors.setdefault(space, {})[row.entry_hash] = sealed(row)
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""

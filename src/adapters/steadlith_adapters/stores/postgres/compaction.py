@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from steadlith_adapters.stores.postgres import ann, border, connection, generations, guards, returning, spaces
+from steadlith_adapters.stores.postgres import ann, border, connection, generations, guards, returning, spaces, tags
 from steadlith_adapters.stores.postgres.checks import history, references, whole
 from steadlith_core.errors import GenerationGone, LockHeld, StaleHead
 from steadlith_core.ports import Compaction, Removable
@@ -52,6 +52,9 @@ _REMOVE = (
 _REMOVE_VECTORS = f"DELETE FROM vector WHERE space = %s AND entry IN ({_UNUSED_ENTRIES})"  # noqa: S608
 _REMOVE_DOCUMENTS = """
     DELETE FROM document d WHERE NOT EXISTS (SELECT 1 FROM document_version v WHERE v.document = d.document)"""
+_REMOVE_CONFIGURATIONS = """
+    DELETE FROM configuration c WHERE NOT EXISTS (
+        SELECT 1 FROM generation g WHERE g.configuration = c.configuration)"""
 _COPY = """
     INSERT INTO {new}(entry, vector)
     SELECT f.entry, f.vector FROM {old} f JOIN vector v ON v.space = %s AND v.entry = f.entry ORDER BY f.entry"""
@@ -158,6 +161,8 @@ def _remove(session: Session, target: Target, keep_from: int, *, scrub: bool) ->
     for statement in _REMOVE:
         session.run(statement, keep_from)
     session.run(_REMOVE_DOCUMENTS)
+    session.run(_REMOVE_CONFIGURATIONS)
+    tags.forget(session, keep_from)
     session.run("DELETE FROM word WHERE entries <= 0")
     session.run("UPDATE head SET oldest = %s", keep_from)
 

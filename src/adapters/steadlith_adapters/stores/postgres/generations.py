@@ -1,7 +1,7 @@
 """Generations and the head: reading them, and the rows that a commit adds and swaps.
 
 1. The head is read in one statement, so it is one commit's head even outside a transaction.
-2. Every generation row is sealed over all of its columns.
+2. Every generation row is sealed over all of its columns; its configuration is kept once, by its digest.
 3. The head is swapped only where it is still the one that the write began on: the row's lock decides who comes first.
 """
 
@@ -13,8 +13,9 @@ from steadlith_adapters.stores import packing
 from steadlith_adapters.stores.columns import read_counts
 from steadlith_adapters.stores.postgres import border
 from steadlith_adapters.stores.postgres.session import Nothing
+from steadlith_adapters.stores.postgres.staging import utf8
 from steadlith_core import canon
-from steadlith_core.digest import Digest
+from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.records import Generation, Head
 from steadlith_core.state import recipe as recipes
 from steadlith_core.state.roots import empty_head
@@ -22,10 +23,14 @@ from steadlith_core.state.roots import empty_head
 if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.session import Row, Session
 
-_COLUMNS = "number, parent, lineage, corpus_root, state_root, recipe, plan_digest, documents, chunks, at, summary, seal"
-_HEAD = (
-    f"SELECT h.generation, g.* FROM head h LEFT JOIN (SELECT {_COLUMNS} FROM generation) g ON g.number = h.generation"  # noqa: S608
+_COLUMNS = (
+    "number, parent, lineage, corpus_root, state_root, recipe, plan_digest, documents, chunks, at, summary, why, "
+    "configuration, seal"
 )
+_READ = f"""
+    SELECT {", ".join(f"g.{column}" for column in _COLUMNS.split(", "))}, c.body
+    FROM generation g LEFT JOIN configuration c ON c.configuration = g.configuration"""  # noqa: S608
+_HEAD = f"SELECT h.generation, g.* FROM head h LEFT JOIN ({_READ}) g ON g.number = h.generation"  # noqa: S608
 _SWAP = """
     UPDATE head SET generation = %s, lineage = %s, state_root = %s, next_occurrence = %s
     WHERE id = 1 AND generation = %s AND lineage IS NOT DISTINCT FROM %s AND state_root IS NOT DISTINCT FROM %s"""
@@ -62,13 +67,12 @@ def head_of(last: Generation) -> Head:
 
 def read_history(session: Session) -> tuple[Generation, ...]:
     """All kept generations, oldest first."""
-    rows = session.run(f"SELECT {_COLUMNS} FROM generation ORDER BY number")  # noqa: S608
-    return tuple(_generation(session, row) for row in rows)
+    return tuple(_generation(session, row) for row in session.run(f"{_READ} ORDER BY g.number"))
 
 
 def read(session: Session, number: int) -> Generation | None:
     """A kept generation; none if it is not."""
-    row = session.one(f"SELECT {_COLUMNS} FROM generation WHERE number = %s", number)  # noqa: S608
+    row = session.one(f"{_READ} WHERE g.number = %s", number)
     return _generation(session, row) if row else None
 
 
@@ -79,19 +83,23 @@ def is_kept(session: Session, number: int) -> bool:
 
 
 def unsealed(session: Session) -> list[int]:
-    """Generations whose row is not as it was committed."""
-    rows = session.run(f"SELECT {_COLUMNS} FROM generation ORDER BY number")  # noqa: S608
-    return [row[0] for row in rows if _seal(row[:-1]) != row[-1]]
+    """Generations whose row or configuration is not as it was committed."""
+    return [row[0] for row in session.run(f"{_READ} ORDER BY g.number") if not _is_whole(row)]
 
 
 def is_sealed(session: Session, number: int) -> bool:
-    """Whether a generation's row is as it was committed; false if there is none."""
-    row = session.one(f"SELECT {_COLUMNS} FROM generation WHERE number = %s", number)  # noqa: S608
-    return row is not None and _seal(row[:-1]) == row[-1]
+    """Whether a generation's row and configuration are as they were committed; false if there is none."""
+    row = session.one(f"{_READ} WHERE g.number = %s", number)
+    return row is not None and _is_whole(row)
 
 
 def write(session: Session, generation: Generation) -> None:
     """Add the generation."""
+    configuration = None
+    if generation.configuration is not None:
+        body = utf8(generation.configuration)
+        configuration = _named(body)
+        session.run("INSERT INTO configuration VALUES (%s, %s) ON CONFLICT DO NOTHING", configuration, body)
     columns = (
         generation.number,
         generation.parent,
@@ -104,9 +112,11 @@ def write(session: Session, generation: Generation) -> None:
         generation.chunks,
         generation.at.encode(),
         canon.encode(generation.summary),
+        utf8(generation.why),
+        configuration,
     )
     marks = ", ".join(["%s"] * (len(columns) + 1))
-    session.run(f"INSERT INTO generation({_COLUMNS}) VALUES ({marks})", *columns, _seal(columns))  # noqa: S608
+    session.run(f"INSERT INTO generation({_COLUMNS}) VALUES ({marks})", *columns, packing.seal(*columns))  # noqa: S608
 
 
 def swap(session: Session, base: Head, generation: Generation, next_occurrence: int) -> bool:
@@ -124,8 +134,15 @@ def swap(session: Session, base: Head, generation: Generation, next_occurrence: 
     return session.changed() == 1
 
 
-def _seal(columns: Row) -> bytes:
-    return packing.seal(*columns)
+def _is_whole(row: Row) -> bool:
+    *columns, seal, body = row
+    name = columns[-1]
+    return packing.seal(*columns) == seal and (name is None or (body is not None and _named(body) == name))
+
+
+def _named(body: bytes) -> bytes:
+    """What a configuration is kept under."""
+    return bytes(hash_fields("configuration", body))
 
 
 def _generation(session: Session, row: Row) -> Generation:
@@ -142,6 +159,8 @@ def _generation(session: Session, row: Row) -> Generation:
             chunks=row[8],
             at=row[9].decode(),
             summary=read_counts(row[10]),
+            why=row[11].decode("utf-8", "surrogatepass"),
+            configuration=None if row[14] is None else row[14].decode("utf-8", "surrogatepass"),
         )
 
     return session.decode(read, b"", f"generation {row[0]}")

@@ -28,7 +28,10 @@ TABLES: Mapping[str, str] = {
         number bigint PRIMARY KEY, parent bigint NOT NULL, lineage bytea NOT NULL,
         corpus_root bytea NOT NULL, state_root bytea NOT NULL, recipe bytea NOT NULL, plan_digest bytea NOT NULL,
         documents bigint NOT NULL, chunks bigint NOT NULL, at bytea NOT NULL, summary bytea NOT NULL,
-        seal bytea NOT NULL""",
+        why bytea NOT NULL, configuration bytea, seal bytea NOT NULL""",
+    # the texts of the files that generations were made under, by their digests
+    "configuration": "configuration bytea PRIMARY KEY, body bytea NOT NULL",
+    "tag": "name bytea PRIMARY KEY, number bigint NOT NULL",
     # The one row that makes a generation visible, there from the beginning: what a commit compares and swaps.
     # next_occurrence only grows, so ids are never used twice; oldest: the first one that a compaction kept.
     "head": """

@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
-from steadlith_adapters.stores.postgres import compaction, connection, generations, guards
+from steadlith_adapters.stores.postgres import compaction, connection, generations, guards, tags
 from steadlith_adapters.stores.postgres.border import ConnectionLost
 from steadlith_adapters.stores.postgres.reader import MAX_LIMIT, PostgresReader
 from steadlith_adapters.stores.postgres.session import Nothing
@@ -21,7 +22,7 @@ from steadlith_core.errors import SteadlithError, UsageError
 from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from steadlith_adapters.stores.postgres.session import Session
     from steadlith_adapters.stores.postgres.target import Target
@@ -89,6 +90,22 @@ class PostgresStore:
     def history(self) -> tuple[Generation, ...]:
         """See `Store.history`."""
         return self._asked(generations.read_history)
+
+    def tags(self) -> Mapping[str, int]:
+        """See `Store.tags`."""
+        return self._asked(tags.read)
+
+    def tag(self, name: str, generation: int | None) -> None:
+        """See `Store.tag`."""
+        self._refuse_to_write()
+        if generation is not None:
+            self.snapshot(generation).close()  # raises for a generation that is not kept
+        if self.head().generation == 0:
+            return
+        with closing(connection.writing(self._target)) as session:
+            guards.share(session, guards.key(self._target.schema, guards.WRITING))  # no compaction removes it meanwhile
+            if generation is None or generations.is_kept(session, generation):
+                tags.put(session, name, generation)
 
     def removable(self, keep_from: int) -> Removable:
         """See `Store.removable`."""

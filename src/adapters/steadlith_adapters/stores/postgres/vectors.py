@@ -62,9 +62,17 @@ def put(
         clear(session, table, fresh)  # damage: rows that nothing notes
     place(session, table, [(entry, given[entry][2]) for entry in fresh])
     staging.put(session, "staged_vector", [(table.number, entry, *given[entry][:2]) for entry in fresh])
-    # A write that mends believes no note of what is kept.
-    other = [entry for entry in given if entry in noted and (mend or noted[entry] != given[entry][:2])]
+    whole = _whole(session, table, {entry: row for entry, row in given.items() if noted.get(entry) == row[:2]})
+    other = [entry for entry in given if entry in noted and entry not in whole]
     staging.put(session, "replaced_vector", [(next(at), table.number, entry, *given[entry]) for entry in other])
+
+
+def _whole(session: Session, table: SpaceTable, given: Mapping[int, tuple[Digest, bytes, Vector]]) -> set[int]:
+    """Entries that have exactly these vectors: a note of one is not believed, since it may be damaged."""
+    if not given:
+        return set()
+    rows = session.run(f"SELECT entry, vector FROM {table.full} WHERE entry = ANY(%s::bigint[])", list(given))  # noqa: S608
+    return {entry for entry, value in rows if forms.read(value) == given[entry][2]}
 
 
 def clear(session: Session, table: SpaceTable, entries: Sequence[int]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.sqlite import opening
 from steadlith_adapters.sqlite.places import bytes_taken
-from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, spaces
+from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, spaces, told
 from steadlith_adapters.stores.sqlite.checks import history, whole
 from steadlith_adapters.stores.sqlite.connection import BUSY_MS
 from steadlith_adapters.stores.sqlite.migrating import migrate
@@ -165,6 +165,7 @@ def _remove(session: Session, keep_from: int, *, scrub: bool) -> None:
         session.run(_REMOVE_VECTORS, keep_from, table.number)
         if scrub or session.changed() or rewriting.has_dead_blocks(session, table):
             rewriting.rewrite(session, table)
+    told.forget(session, keep_from)
     for statement in _REMOVE:
         session.run(statement, keep_from)
     session.run(_REMOVE_DOCUMENTS)

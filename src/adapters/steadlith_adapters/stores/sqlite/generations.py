@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores import packing
 from steadlith_adapters.stores.columns import read_counts
+from steadlith_adapters.stores.sqlite import told
 from steadlith_core import canon
 from steadlith_core.digest import Digest
 from steadlith_core.records import Generation, Head
@@ -43,7 +45,9 @@ def read_head(session: Session) -> Head:
 def read_history(session: Session) -> tuple[Generation, ...]:
     """All kept generations, oldest first."""
     rows = session.run(f"SELECT {_COLUMNS} FROM generation ORDER BY number")  # noqa: S608
-    return tuple(_generation(session, row) for row in rows)
+    more = told.read(session)
+    made = (_generation(session, row) for row in rows)
+    return tuple(replace(each, **more[each.number]._asdict()) if each.number in more else each for each in made)
 
 
 def is_kept(session: Session, number: int) -> bool:
@@ -84,6 +88,7 @@ def write(session: Session, generation: Generation, next_occurrence: int) -> Non
         *columns,
         packing.seal(*columns),
     )
+    told.write(session, generation)
     session.run(
         "INSERT INTO head(id, generation, next_occurrence) VALUES (1, ?1, ?2) "
         "ON CONFLICT (id) DO UPDATE SET generation = ?1, next_occurrence = ?2",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 APPLICATION_ID = 0x53544C32  # "STL2"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 OLDEST_READABLE = 3
 PAGE_SIZE = 8_192
 OPEN = 2**63 - 1
@@ -48,6 +48,18 @@ TUNE_LEXICAL = (
 
 # a row once the index was compacted: a generation that is missing below `oldest` is missing on purpose
 CREATE_COMPACTED = "CREATE TABLE compacted(id INTEGER PRIMARY KEY CHECK (id = 1), oldest INTEGER NOT NULL) STRICT"
+
+# told: what a generation says of itself beyond its state; one that an older release made has no row
+CREATE_TOLD = (
+    "CREATE TABLE configuration(configuration BLOB PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    """CREATE TABLE told(
+        number INTEGER PRIMARY KEY REFERENCES generation(number), why TEXT NOT NULL,
+        configuration BLOB REFERENCES configuration(configuration), seal BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE tag(
+        name TEXT PRIMARY KEY, number INTEGER NOT NULL REFERENCES generation(number)
+    ) STRICT, WITHOUT ROWID""",
+)
 
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
@@ -125,11 +137,12 @@ CREATE = (
     "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
     "CREATE VIRTUAL TABLE lexical_instances USING fts5vocab(lexical, instance)",
     CREATE_COMPACTED,
+    *CREATE_TOLD,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-MIGRATIONS: Mapping[int, Sequence[str]] = {3: (*TUNE_LEXICAL, CREATE_COMPACTED)}
+MIGRATIONS: Mapping[int, Sequence[str]] = {3: (*TUNE_LEXICAL, CREATE_COMPACTED), 4: CREATE_TOLD}
 """What leads from a schema to the next one."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_adapters.sqlite import opening
-from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations
+from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations, told
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_adapters.stores.sqlite.spaces import QUANTIZATION
@@ -21,7 +21,7 @@ from steadlith_core.errors import SteadlithError, UsageError
 from steadlith_core.ports import Capabilities, Compaction, Removable, Traces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_core.records import DocumentId, Generation, Head
@@ -92,6 +92,24 @@ class SqliteStore:
     def history(self) -> tuple[Generation, ...]:
         """See `Store.history`."""
         return self._asked(generations.read_history)
+
+    def tags(self) -> Mapping[str, int]:
+        """See `Store.tags`."""
+        return self._asked(told.tags)
+
+    def tag(self, name: str, generation: int | None) -> None:
+        """See `Store.tag`."""
+        self._refuse_to_write()
+        if generation is not None:
+            self.snapshot(generation).close()  # raises for a generation that is not kept
+        if self.head().generation == 0:
+            return
+        session = connection.writing(self._path)
+        try:
+            told.tag(session, name, generation)
+            session.run("COMMIT")
+        finally:
+            session.close()
 
     def removable(self, keep_from: int) -> Removable:
         """See `Store.removable`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores import packing
-from steadlith_adapters.stores.sqlite import compacted, generations
+from steadlith_adapters.stores.sqlite import compacted, generations, told
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
 
@@ -35,6 +35,9 @@ def seals(session: Session) -> Iterator[Problem]:
         if number != current[0]:
             message = f"generation {number} is not as it was committed: its seal does not match its columns"
             yield Problem(DriftKind.HISTORY, message)
+    for number in told.broken(session):
+        message = f"why generation {number} was made, or its configuration, is not as it was committed"
+        yield Problem(DriftKind.HISTORY, message)
     for number, parent in session.run(_PARENTLESS, compacted.oldest(session)):
         message = f"generation {parent}, which generation {number} was committed on, is missing"
         yield Problem(DriftKind.HISTORY, message)
