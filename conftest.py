@@ -44,24 +44,22 @@ def run(command: str, folder: Path, more: Mapping[str, str] | None = None) -> st
     return done.stdout.rstrip("\n") + (f"\n[exit {done.returncode}]" if done.returncode else "")
 
 
-def served(example: Example) -> Mapping[str, str]:
+def served(page: str, namespace: dict[str, Any]) -> Mapping[str, str]:
     """The variable that leads to a server of the page's own, on the page about servers."""
-    if Path(example.path).name != "postgres.md":
+    if Path(page).name != "postgres.md":
         return {}
-    if "server" not in example.namespace:
+    if "server" not in namespace:
         script = ROOT / "tests" / "postgres_server.py"
-        example.namespace["server"] = subprocess.Popen(
-            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        place = json.loads(example.namespace["server"].stdout.readline())
+        server = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        place = json.loads(server.stdout.readline())
         parts = ("host", "port", "user", "password", "dbname")
-        example.namespace["dsn"] = " ".join(f"{part}={place[part]}" for part in parts)
-    return {"STEADLITH_POSTGRES": example.namespace["dsn"]}
+        namespace |= {"server": server, "dsn": " ".join(f"{part}={place[part]}" for part in parts)}
+    return {"STEADLITH_POSTGRES": namespace["dsn"]}
 
 
 def evaluate_console(example: Example) -> str | None:
     for command, expected in commands(example.parsed):
-        printed = run(command, example.namespace["folder"], served(example))
+        printed = run(command, example.namespace["folder"], served(example.path, example.namespace))
         if not OutputChecker().check_output(expected + "\n", printed.strip("\n") + "\n", ELLIPSIS):
             return f"$ {command}\nexpected:\n{expected}\nprinted:\n{printed}"
     return None
