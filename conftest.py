@@ -51,7 +51,7 @@ def served(page: str, namespace: dict[str, Any]) -> Mapping[str, str]:
     if "server" not in namespace:
         script = ROOT / "tests" / "postgres_server.py"
         server = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        place = json.loads(server.stdout.readline())
+        place = json.loads(server.stdout.readline() if server.stdout else "")
         parts = ("host", "port", "user", "password", "dbname")
         namespace |= {"server": server, "dsn": " ".join(f"{part}={place[part]}" for part in parts)}
     return {"STEADLITH_POSTGRES": namespace["dsn"]}
