@@ -26,7 +26,7 @@ _THERE = """
     WHERE i.indrelid = to_regclass(%s) AND c.relname = %s AND i.indisvalid"""
 _PREPARE = """
     SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),
-           set_config('hnsw.max_scan_tuples', '2147483647', true), set_config('enable_seqscan', 'off', true)"""
+           set_config('hnsw.max_scan_tuples', '2147483647', true)"""
 
 
 def is_there(session: Session, table: SpaceTable) -> bool:

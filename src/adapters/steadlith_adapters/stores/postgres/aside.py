@@ -31,7 +31,7 @@ def set_aside(target: Target) -> str:
             return target.place
         number = next(each for each in range(1, len(taken) + 2) if named(target.schema, each) not in taken)
         name = named(target.schema, number)
-        session.run(f"ALTER SCHEMA {target.schema} RENAME TO {name}")
+        session.run(f'ALTER SCHEMA "{target.schema}" RENAME TO "{name}"')
     return place_of(target, name)
 
 

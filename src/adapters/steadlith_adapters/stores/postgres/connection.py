@@ -30,6 +30,7 @@ _INTRODUCE = """
     SELECT set_config('search_path', quote_ident(%s), false), set_config('application_name', %s, false),
            set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false),
            set_config('jit', 'off', false), set_config('client_encoding', 'UTF8', false),
+           set_config('plan_cache_mode', 'force_custom_plan', false),
            set_config('tcp_keepalives_idle', '60', false), set_config('tcp_keepalives_interval', '10', false),
            set_config('tcp_keepalives_count', '3', false)"""
 _FACTS = """
@@ -147,7 +148,7 @@ def _make(session: Session, target: Target) -> None:
             message = f"{target.place}: pgvector {version} is too old; ALTER EXTENSION vector UPDATE to 0.8 or newer"
             raise AdapterError(message)
         if not session.run("SELECT 1 FROM pg_namespace WHERE nspname = %s", target.schema):
-            session.run(f"CREATE SCHEMA {target.schema}")
+            session.run(f'CREATE SCHEMA "{target.schema}"')
         for statement in schema.CREATE:
             session.run(statement)
         session.vector = vector

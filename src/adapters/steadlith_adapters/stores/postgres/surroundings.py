@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.target import Target
 
 
+_ADDABLE = """
+    SELECT 1 FROM pg_available_extension_versions v
+    WHERE v.name = 'vector' AND (
+        NOT v.superuser OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+        OR (v.trusted AND has_database_privilege(current_database(), 'CREATE'))) LIMIT 1"""
+
+
 def troubles(target: Target) -> Iterator[Trouble]:
     """See `StoreFactory.troubles`."""
     try:
@@ -27,10 +34,10 @@ def troubles(target: Target) -> Iterator[Trouble]:
         yield Trouble(Ailment.NETWORK, target.place, str(error))
         return
     with closing(session):
-        if session.vector is None:
-            message = "the database has no pgvector"
-            way_out = "none needed where the role may add it; else an administrator runs: CREATE EXTENSION vector"
-            yield Trouble(Ailment.EXTENSION, target.place, message, way_out, grave=False)
+        if session.vector is None and session.one(_ADDABLE) is None:
+            message = "the database has no pgvector, and this role may not add it"
+            way_out = "install it on the server, and let an administrator run: CREATE EXTENSION vector"
+            yield Trouble(Ailment.EXTENSION, target.place, message, way_out)
         for name in aside.left(session, target):
             message = "an index was set aside here as damaged"
             way_out = f"drop it when you need nothing of it: DROP SCHEMA {name} CASCADE"
