@@ -1,5 +1,6 @@
 import os
 import struct
+from typing import ClassVar
 
 import psycopg
 import pytest
@@ -25,13 +26,15 @@ _FILES = """
 
 
 class TestPostgresStore(StoreSuite):
+    MORE: ClassVar = {}
+
     @pytest.fixture
     def settings_of(self, postgres_settings):
         made = {}
 
         def settings(name):
             if name not in made:
-                made[name] = postgres_settings(name)
+                made[name] = postgres_settings(name, **self.MORE)
             return made[name]
 
         return settings
@@ -100,6 +103,13 @@ def without_hints(pages):
                 clean[start + offset + 18 : start + offset + 22] = bytes(4)
         clean[start : start + 24] = bytes(24)
     return bytes(clean)
+
+
+@pytest.mark.slow
+class TestPostgresGraphStore(TestPostgresStore):
+    """All rules again, with a graph beside every vector table from its first vector on."""
+
+    MORE: ClassVar = {"ann": "hnsw", "ann_from": 1}
 
 
 class TestPostgresFactory(StoreFactorySuite):

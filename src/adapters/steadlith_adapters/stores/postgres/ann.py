@@ -24,6 +24,9 @@ MEMORY_MB = 64, 1024
 _THERE = """
     SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
     WHERE i.indrelid = to_regclass(%s) AND c.relname = %s AND i.indisvalid"""
+_WIDEN = """
+    SELECT set_config('hnsw.ef_search', least(1000, %s)::text, true)
+    WHERE current_setting('hnsw.ef_search')::integer < least(1000, %s)"""
 _PREPARE = """
     SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),
            set_config('hnsw.max_scan_tuples', '2147483647', true)"""
@@ -42,12 +45,18 @@ def prepare(session: Session, table: SpaceTable, ef_search: int) -> bool:
     return True
 
 
+def widen(session: Session, wanted: int) -> None:
+    """Let the index keep at least as many candidates as are wanted, up to what it can keep."""
+    session.run(_WIDEN, wanted, wanted)
+
+
 def tend(session: Session, target: Target) -> None:
     """Make the indexes that are due, outside of any transaction."""
     if target.ann != "hnsw":
         return
     for table in spaces.find_all(session):
-        if not is_there(session, table) and count(session, table) >= target.ann_from:
+        possible = table.dimensions <= table.form.indexable
+        if possible and not is_there(session, table) and count(session, table) >= target.ann_from:
             with transaction(session):
                 session.run(f"LOCK TABLE {table.searched} IN SHARE MODE NOWAIT")
                 make(session, table)
@@ -61,7 +70,7 @@ def make(session: Session, table: SpaceTable) -> None:
     memory = min(max(needed, MEMORY_MB[0]), MEMORY_MB[1])
     session.run(f"SET LOCAL maintenance_work_mem = '{memory}MB'")
     session.run("SET LOCAL statement_timeout = 0")
-    operators = table.form.operators if session.vector is None else f"{session.vector}.{table.form.operators}"
+    operators = f"{session.vector}.{table.form.operators}"
     session.run(f"CREATE INDEX {table.index} ON {table.searched} USING hnsw (vector {operators})")
 
 

@@ -83,5 +83,6 @@ FORMS: Mapping[str, Form] = {
     # The inner product of unit vectors: the order of cosines, without a division.
     FLOAT32: Form("vector", "<#>", "vector_ip_ops", 2000, 1, 4, full, coded=False),
     INT8: Form("halfvec", "<#>", "halfvec_ip_ops", 4000, OVERSAMPLE[INT8], 2, _half),
-    BINARY: Form("bit", "<~>", "bit_hamming_ops", 64_000, OVERSAMPLE[BINARY], 1 / 8, _bits),
+    # No graph: comparing bits is quick, and so many are as far as each other that a graph would miss the best of them.
+    BINARY: Form("bit", "<~>", "bit_hamming_ops", 0, OVERSAMPLE[BINARY], 1 / 8, _bits),
 }

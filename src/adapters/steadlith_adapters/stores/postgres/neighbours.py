@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.postgres import forms
+from steadlith_adapters.stores.postgres import ann, forms
 from steadlith_adapters.stores.postgres.session import Sent, numbers
 from steadlith_core import vectors
 from steadlith_core.rows import ArmHit
@@ -115,6 +115,7 @@ def _by_graph(
     """Live entries that the graph finds near; how many it finds is not certain."""
     (value,) = table.form.encode([query], table.dimensions)
     wanted = limit * table.form.oversample + MARGIN
+    ann.widen(session, wanted)
     rows = _ask(session, table, table.searched, table.form, value, wanted, among, ties="ONLY", never="")
     return [entry for entry, _ in rows]
 
