@@ -1,6 +1,9 @@
-"""Build both wheels and use them in a clean environment: what a user installs must work without this checkout."""
+"""Build the wheels and use them in a clean environment: what a user installs must work without this checkout, and a
+third party's package (tests/thirdparty) must be certified there by the kit.
+"""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -9,19 +12,9 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+THIRD_PARTY = ROOT / "tests" / "thirdparty"
 TOP_LEVEL = {"steadlith", "steadlith_core", "steadlith_adapters"}
 CARRIED = ("licenses/LICENSE", "report.schema.json", "vectors/documents.json", "py.typed", "entry_points.txt")
-CERTIFIED = """
-import pytest
-from steadlith_adapters.stores.memory import MemoryStore
-from steadlith_conformance.stores import StoreSuite
-
-class TestMemory(StoreSuite):
-    @pytest.fixture
-    def make_store(self):
-        histories = {}
-        return lambda name="index", *, readonly=False: MemoryStore(histories.setdefault(name, []), readonly=readonly)
-"""
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -31,14 +24,17 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-def certify(python: Path, work: Path) -> None:
-    """The kit certifies a store from its wheel alone: pytest loads the plug-in by itself, and the report says so."""
-    (work / "test_memory.py").write_text(CERTIFIED, "utf-8")
-    options = ("-q", "-W", "error", "-m", "not slow", "--conformance-strict", "--conformance-report", "report.json")
-    printed = run(python, "-m", "pytest", *options, "test_memory.py", cwd=work)
-    (adapter,) = json.loads((work / "report.json").read_text("utf-8"))["adapters"]
-    if not adapter["conforms"] or adapter["capabilities"]["lexical"] != "bm25":
-        sys.exit(f"the installed kit does not certify the memory store: {adapter['counts']}")
+def certify(python: Path, example: Path, place: Path) -> None:
+    """Install the third party's wheel as anybody would; pytest loads the plug-in by itself, and the kit judges."""
+    run(python, "-m", "pip", "install", "--quiet", "--no-index", example, cwd=place)
+    shutil.copytree(THIRD_PARTY / "tests", place / "certified" / "tests")
+    shutil.copy(THIRD_PARTY / "pyproject.toml", place / "certified")
+    options = ("-q", "--conformance-strict", "--conformance-report", "report.json")
+    printed = run(python, "-m", "pytest", *options, cwd=place / "certified")
+    report = json.loads((place / "certified" / "report.json").read_text("utf-8"))
+    found = {each["adapter"].rpartition("::")[2]: each["conforms"] and each["complete"] for each in report["adapters"]}
+    if found != dict.fromkeys(("TestExampleEmbedder", "TestExampleStore", "TestExampleStores"), True):
+        sys.exit(f"the installed kit does not certify {example.name}: {found}")
     if "conformance" not in printed:
         sys.exit(f"the installed kit shows no table:\n{printed}")
 
@@ -46,9 +42,12 @@ def certify(python: Path, work: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        run(sys.executable, "-m", "build", "--wheel", "--outdir", place / "dist", ROOT, cwd=place)
-        run(sys.executable, "-m", "build", "--wheel", "--outdir", place / "dist", ROOT / "conformance", cwd=place)
-        engine, kit = sorted((place / "dist").glob("*.whl"), key=lambda path: "conformance" in path.name)
+        for project in (ROOT, ROOT / "conformance", THIRD_PARTY):
+            run(sys.executable, "-m", "build", "--wheel", "--outdir", place / "dist", project, cwd=place)
+        engine, kit, example = (
+            next((place / "dist").glob(f"{name}-*.whl"))
+            for name in ("steadlith", "steadlith_conformance", "steadlith_example")
+        )
         with zipfile.ZipFile(engine) as archive:
             found = {name.split("/")[0] for name in archive.namelist() if ".dist-info" not in name}
         if found != TOP_LEVEL:
@@ -72,8 +71,8 @@ def main() -> None:
             sys.exit("the installed wheel does not find what it indexed")
         if "No changes" not in run(command, "plan", cwd=work):
             sys.exit("the installed wheel plans changes where there are none")
-        certify(python, work)
-        print(f"{engine.name} and {kit.name} work in a clean environment")
+        certify(python, example, place)
+        print(f"{engine.name} and {kit.name} work in a clean environment, and certify {example.name}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,9 @@ settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
+# A distribution of its own: tests/conformance/test_third_party.py installs it and runs its tests.
+collect_ignore = ["thirdparty"]
+
 TRIED = "STEADLITH_TRIED"
 TRIES = pytest.StashKey[Counter]()
 NOBODY = 65534

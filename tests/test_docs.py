@@ -10,6 +10,8 @@ import pytest
 from steadlith import config
 from steadlith.cli import caching, changes, comparing, cutting, measuring, offline, reading, showing, start, upkeep
 from steadlith.cli.main import CODES
+from steadlith_conformance.embedders import EmbedderSuite
+from steadlith_conformance.stores import StoreSuite
 from steadlith_core import errors
 from steadlith_core.planning.plan import Repair
 from steadlith_core.planning.steps import GLYPHS, KINDS, Reason
@@ -113,3 +115,22 @@ def test_every_page_is_in_the_index_and_every_link_leads_somewhere():
         prose = re.sub(r"```.*?```|`[^`]*`", "", path.read_text("utf-8"), flags=re.DOTALL)
         for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", prose):
             assert (path.parent / target).exists(), f"{path.name} -> {target}"
+
+
+def test_what_adapters_md_shows_of_the_example_package_is_its_code():
+    package = ROOT / "tests" / "thirdparty"
+    shown = re.findall(r"^```py (\S+)\n(.*?)^```$", page("adapters.md"), re.DOTALL | re.MULTILINE)
+    assert len(shown) > 8
+    for name, code in shown:
+        (file,) = package.rglob(name)
+        assert code in file.read_text("utf-8"), f"{name}:\n{code}"
+    used = (package / "pyproject.toml").read_text("utf-8")
+    used += (ROOT / "tests" / "conformance" / "test_third_party.py").read_text("utf-8")
+    for code in re.findall(r"^```toml\n(.*?)^```$", page("adapters.md"), re.DOTALL | re.MULTILINE):
+        assert code in used, code
+
+
+def test_every_rule_that_adapters_md_names_is_a_rule_of_the_kit():
+    named = set(re.findall(r"`(test_\w+)`", page("adapters.md")))
+    assert len(named) > 20
+    assert named <= StoreSuite.rules.keys() | EmbedderSuite.rules.keys()

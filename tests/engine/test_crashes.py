@@ -10,9 +10,12 @@ from contextlib import suppress
 import pytest
 
 import steadlith
-from steadlith import hands
+from steadlith import hands, wiring
+from steadlith_adapters.embedders.hash import FACTORY as HASH
+from steadlith_adapters.wrappers.factories import WrappedEmbedders
+from steadlith_adapters.wrappers.faults import Fault, Faults, nth
 from steadlith_core.applying import effects as fx
-from steadlith_core.errors import LockHeld
+from steadlith_core.errors import AdapterError, EmbeddingError, LockHeld
 
 
 class Crash(BaseException):
@@ -225,24 +228,17 @@ def test_a_reader_sees_one_generation_while_a_writer_commits(settled, article):
     assert settled.open().head().generation == 2
 
 
-def test_field_case_31_a_partial_failure_is_finished_by_the_next_run(make_site, article, monkeypatch):
-    from steadlith_adapters.embedders import hash as module
-    from steadlith_core.errors import EmbeddingError
+def fail_embedding(patch, error, turns):
+    """Calls of the embedder fail at their turns."""
+    failing = WrappedEmbedders(HASH, Faults(Fault("embedder.embed_documents", turns, before=error)))
+    patch.setattr(wiring, "embedder_factory", lambda _: failing)
 
+
+def test_field_case_31_a_partial_failure_is_finished_by_the_next_run(make_site, article, monkeypatch):
     site = make_site(embedding="batch_size = 4")
     site.write("one.md", article("one", sections=12))
-    calls = []
-    kind = type(module.FACTORY.build({"dimensions": 32}))
-    whole = kind.embed_documents
-
-    def failing(self, texts):
-        calls.append(len(texts))
-        if len(calls) == 4:
-            raise EmbeddingError("503 from a provider")
-        return whole(self, texts)
-
     with monkeypatch.context() as patch:
-        patch.setattr(kind, "embed_documents", failing)
+        fail_embedding(patch, EmbeddingError("503 from a provider"), nth(4))
         with pytest.raises(EmbeddingError, match="503"):
             site.apply()
     assert site.open().head().generation == 0
@@ -252,19 +248,11 @@ def test_field_case_31_a_partial_failure_is_finished_by_the_next_run(make_site, 
 
 
 def test_an_exception_of_an_adapter_becomes_an_adapter_error(make_site, article, monkeypatch):
-    from steadlith_adapters.embedders import hash as module
-    from steadlith_core.errors import AdapterError
-
     site = make_site()
     site.write("one.md", article("one"))
-
-    def broken(_self, _texts):
-        raise ZeroDivisionError("oops")
-
-    kind = type(module.FACTORY.build({"dimensions": 32}))
-    monkeypatch.setattr(kind, "embed_documents", broken)
-    with pytest.raises(AdapterError, match=r"probe failed: ZeroDivisionError: oops") as raised:
-        site.apply()
+    with monkeypatch.context() as patch:
+        fail_embedding(patch, ZeroDivisionError("oops"), nth(1))
+        with pytest.raises(AdapterError, match=r"probe failed: ZeroDivisionError: oops") as raised:
+            site.apply()
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
-    monkeypatch.undo()
     assert site.apply().head.generation == 1  # the lock was given back

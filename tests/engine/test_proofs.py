@@ -1,12 +1,14 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from steadlith import proofs
+from steadlith_adapters.wrappers.faults import Fault, Faults, every
+from steadlith_adapters.wrappers.reading import WrappedReader
 from steadlith_core.digest import Digest
 from steadlith_core.errors import ProofError, ProofRejected, StoreCorrupt, UsageError
 from steadlith_core.records import DocumentId
-from steadlith_core.rows import TrieNode
 
 ONE = DocumentId("docs", "one.md")
 
@@ -103,25 +105,18 @@ def test_bytes_that_are_no_proof_file_are_a_proof_error(reader):
             proofs.load(data)
 
 
-class Damaged:
-    """A reader whose topmost node is another."""
+def damaged(reader):
+    """The same, but for a topmost node that is another."""
 
-    def __init__(self, reader):
-        self._reader = reader
+    def other(nodes):
+        return {prefix: replace(node, count=node.count + 1) for prefix, node in nodes.items()}
 
-    def __getattr__(self, name):
-        return getattr(self._reader, name)
-
-    def nodes(self, prefixes):
-        return {
-            prefix: TrieNode(node.count + 1, node.digest, node.sources)
-            for prefix, node in self._reader.nodes(prefixes).items()
-        }
+    return WrappedReader(reader, Faults(Fault("reader.nodes", every(1), answer=other)))
 
 
 def test_an_index_that_cannot_prove_what_it_committed_says_so(reader):
     with pytest.raises(StoreCorrupt, match="run `steadlith verify`"):
-        proofs.prove(Damaged(reader), ONE)
+        proofs.prove(damaged(reader), ONE)
 
 
 def test_a_proof_reads_one_path(reader, monkeypatch):

@@ -197,6 +197,13 @@ CHECKS: Mapping[int, Check] = {
             "test_names_of_generations_that_are_compacted_away_go_with_them",
         ),
     ),
+    70: Check(
+        "compacting beside a write",
+        (
+            "test_a_write_that_a_compaction_overtook_commits_a_whole_index_or_is_stale",
+            "test_a_store_compacts_nothing_under_its_own_write",
+        ),
+    ),
 }
 
 

@@ -51,6 +51,12 @@ class Budget:
         return left if left >= LEAST_SECONDS else 0.0
 
 
+def growing(failures: int, asked: float | None, left: float) -> float:
+    """The wait after so many failures: at least what the provider asked for, at most what is left of the budget."""
+    wait = min(FIRST_SECONDS * 2.0 ** min(failures - 1, DOUBLINGS), LONGEST_SECONDS)
+    return min(max(wait, asked or 0.0), left)
+
+
 @dataclass(slots=True)
 class Retries:
     """The failures of one call to the embedder."""
@@ -70,8 +76,7 @@ class Retries:
         left = self._budget.left(at)
         if not left:
             return None
-        growing = min(FIRST_SECONDS * 2.0 ** min(self.failures - 1, DOUBLINGS), LONGEST_SECONDS)
-        return min(max(growing, error.retry_after or 0.0), left)
+        return growing(self.failures, error.retry_after, left)
 
     def final(self, error: SteadlithError) -> SteadlithError:
         """The error that ends the run, when this call is not made again."""

@@ -131,7 +131,10 @@ class CacheFactory(Protocol):
     """Makes caches from configuration."""
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
-        """Absolute paths of the cache's own files and side files, never to be taken for documents."""
+        """Absolute paths of the cache's own files and side files, never to be taken for documents.
+
+        A folder stands for all that is in it. The first is the cache itself.
+        """
         ...
 
     def open(self, settings: Settings, *, root: str, readonly: bool, today: int) -> Cache:

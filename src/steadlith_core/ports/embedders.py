@@ -17,7 +17,8 @@ class EmbedderIdentity:
     """Who makes the vectors and how, known without building the model.
 
     `model_id` names provider, model and revision. `document_params` holds what else changes a document's vector
-    (dimensions, pooling, normalisation, prefix, truncation). `max_tokens` is the longest input, if there is one.
+    (`dimensions`, always; pooling, normalisation, prefix, truncation). `max_tokens` is the longest input, if there is
+    one.
     `max_bytes` is the longest in UTF-8 bytes; `embed_documents` refuses a longer one, so planning keeps it out.
     `local` says that no one charges for it.
     """
@@ -44,7 +45,7 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of one query."""
+        """The vector of one query; any text, also one that was no UTF-8 where it came from (lone surrogates)."""
         ...
 
 

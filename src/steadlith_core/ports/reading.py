@@ -95,6 +95,7 @@ class Recorded(Protocol):
         """What the store itself can see is wrong. `full` compares every checksum and lexical row.
 
         Without it only the head and what it vouches for is looked at, in a time that does not grow with the index.
+        Kinds are those of docs/drift.md; a text or an entry that no document of the head uses is `HISTORY`.
         """
         ...
 
@@ -136,14 +137,19 @@ class Reader(Recorded, Protocol):
     def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """Live entries by title, headings and body, terms joined by OR; best first, ties by entry.
 
-        How they are ranked, `Capabilities.lexical` says. `terms` are what `text.query.terms` made; no terms, no hits.
+        How they are ranked, `Capabilities.lexical` says. `terms` are what `text.query.terms` made of a query, and what
+        is searched is what `text.query.index_text` makes of a text; any other string finds what it finds and never
+        raises. No terms, no hits.
         `among` is as in `dense`; scores are those of the whole index. Of a large index a store may leave out terms
         that most of it holds, unless nothing else is asked for. Raises as `dense` does.
         """
         ...
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
-        """Exact cosine of these entries (the store's numbers) with the unit `query`; who has none is left out."""
+        """Exact cosine of these entries (the store's numbers) with the unit `query`; who has none is left out.
+
+        The same numbers as `dense` scores them with, whatever stands beside them. Raises as `dense` does.
+        """
         ...
 
     def occurrences(

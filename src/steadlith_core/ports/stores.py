@@ -26,7 +26,10 @@ class Transaction(Protocol):
         """Add texts by hash."""
 
     def put_entries(self, rows: Iterable[EntryRow]) -> None:
-        """Add entries by hash; their texts are there already."""
+        """Add entries by hash; their texts are there already.
+
+        Each gets a number of the store's own, which it has as long as it is kept, also when a write mends it.
+        """
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
         """Add or replace one unit vector per entry, put before; the full one, also of a quantized space.
@@ -38,6 +41,7 @@ class Transaction(Protocol):
     def put_document(self, version: DocumentVersion) -> None:
         """Open a new version of a document, closing its open one. Put, close or respan a document once in a write.
 
+        A placement without an id gets a new one, that was never given out before, not even to what is removed by now.
         A placement may claim an id that this document, or one replaced or closed in this write, holds now, or that
         nobody holds any more (a rollback); any other claim is an `AdapterError`, here or at commit. So is a parent that
         does not stand before its part.
@@ -60,8 +64,9 @@ class Transaction(Protocol):
 
         Closes the occurrences that no open version holds any more, opens the new ones, and makes entries live or not.
         An entry is live if an open occurrence uses it, unless it is not to be embedded.
-        Checks that the store then holds `generation.documents` documents and `generation.chunks` chunks, and that the
-        topmost node leads to `generation.corpus_root`; raises `AdapterError` if not.
+        Checks that every placement has its entry, that the store then holds `generation.documents` documents and
+        `generation.chunks` chunks, that the topmost node leads to `generation.corpus_root`, that number and parent
+        follow the head, and that the lineage is the head's, if it has one; raises `AdapterError` if not.
         Raises `StaleHead` if the head moved, `OutcomeUnknown` if it cannot tell whether the commit happened.
         """
         ...
@@ -79,7 +84,10 @@ class Store(Protocol):
         ...
 
     def head(self) -> Head:
-        """The last committed head; generation 0 when there is none. Never creates anything."""
+        """The last committed head as it is now, whoever committed it; generation 0 when there is none.
+
+        Never creates anything.
+        """
         ...
 
     def snapshot(self, generation: int | None = None) -> Reader:
@@ -89,6 +97,8 @@ class Store(Protocol):
     def begin(self, expected: Head, *, mend: bool = False) -> Transaction:
         """Start a write on top of `expected`, creating the store if need be. Raises `StaleHead` or `LockHeld`.
 
+        An index without a commit is at generation 0 whatever the roots of `expected`: these depend on configured
+        versions there.
         With `mend` nothing that is kept is believed: a text, an entry, a lexical row or a vector that is put replaces
         what is kept under its name, a document may be put whatever is left of it, documents and chunks are counted by
         their rows, and liveness, lexical rows and tombstones are set right for all entries; that may cost a scan.
@@ -113,7 +123,10 @@ class Store(Protocol):
         """
 
     def removable(self, keep_from: int) -> Removable:
-        """What `compact` would remove. Changes nothing. Raises `GenerationGone` for a generation that is not kept."""
+        """What `compact` would remove. Changes nothing. Raises `GenerationGone` for a generation that is not kept.
+
+        An absent index keeps generation 0 alone, and nothing of it is removable.
+        """
         ...
 
     def traces(self, ids: Sequence[DocumentId]) -> Traces:
@@ -128,26 +141,32 @@ class Store(Protocol):
         and a later call does that. With `scrub` nothing that was removed, now or before, is left to be read in the
         store's files once the space is given back. Compacting twice is harmless; an absent index stays absent.
         Raises `GenerationGone` for a generation that is not kept, `StaleHead`, `LockHeld` while another one writes, and
-        `UsageError` while a write of this store is in progress.
+        `UsageError` while a write of this store is in progress. Where another's write may run meanwhile (`writers` is
+        "cas"), that one loses at its commit (`StaleHead`): the rows that it counted on may be gone.
         """
         ...
 
     def backup(self, path: str) -> Store:
         """Copy all that is committed into a new file, durably, while others read and write; the copy, open for reading.
 
-        Raises `UsageError` without an index, or for a store that has no file. A copy that fails leaves no file.
+        Raises `UsageError` without an index, or for a store that is not one file. A copy that fails leaves no file.
         """
         ...
 
     def close(self) -> None:
-        """Release everything; open readers end. Closing twice is harmless; any later call raises `UsageError`."""
+        """Release everything; open readers and an open write end. Closing twice is harmless; any later call raises
+        `UsageError`.
+        """
 
 
 class StoreFactory(Protocol):
     """Makes stores from configuration."""
 
     def files(self, settings: Settings, *, root: str) -> Sequence[str]:
-        """Absolute paths of the store's own files and side files, never to be taken for documents."""
+        """Absolute paths of the store's own files and side files, never to be taken for documents.
+
+        A folder stands for all that is in it. The first is the index itself.
+        """
         ...
 
     def open(self, settings: Settings, *, root: str, readonly: bool) -> Store:
@@ -160,7 +179,7 @@ class StoreFactory(Protocol):
     def set_aside(self, settings: Settings, *, root: str) -> str:
         """Move a damaged index with its side files out of the way, deleting nothing; the new path of the index itself.
 
-        Called under the lock. Raises `ForeignFile` for what is not ours.
+        Called under the lock, whose own file stays. Raises `ForeignFile` for what is not ours.
         """
         ...
 
@@ -169,7 +188,10 @@ class StoreFactory(Protocol):
         ...
 
     def lock(self, settings: Settings, *, root: str, timeout: float, holder: str) -> Lock:
-        """The writer's lock, not yet taken. `holder` says what this process does; the next one to ask is told."""
+        """The writer's lock, not yet taken. `holder` says what this process does; the next one to ask is told.
+
+        It can be taken before there is an index.
+        """
         ...
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 class Removable:
     """What no kept generation would show: how many of each, and about how many bytes of files they and what is free
     already take.
+
+    A version is a document as one or more generations in a row show it: under one root and source, with the same
+    occurrences. Vectors are counted in every space.
     """
 
     generations: int = 0

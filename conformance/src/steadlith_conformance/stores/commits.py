@@ -37,6 +37,7 @@ ODD_TEXTS = (
     "事务 トランザクション",
     "emoji \U0001f680",
     "line\none\n\n\ttab",
+    "    indented, and with blanks after it  ",
     "'; DROP TABLE text; --",
 )
 

@@ -24,6 +24,7 @@ from steadlith_conformance.stores.lifecycle import LifecycleRules
 from steadlith_conformance.stores.machine import MachineRules
 from steadlith_conformance.stores.mends import MendRules
 from steadlith_conformance.stores.outside import OutsideRules
+from steadlith_conformance.stores.overtaken import OvertakenRules
 from steadlith_conformance.stores.parents import ParentRules
 from steadlith_conformance.stores.quantized import QuantizedRules
 from steadlith_conformance.stores.refusals import RefusalRules
@@ -54,6 +55,7 @@ class StoreSuite(
     TrieRules,
     MendRules,
     CompactionRules,
+    OvertakenRules,
     ChurnRules,
     TagRules,
     BackupRules,

@@ -120,6 +120,9 @@ class MemoryStore:
         del scrub
         head = self._states()[-1].head
         self._refuse_to_write()
+        if any(write.is_open for write in self._writes):
+            message = "a write of this store is in progress; commit or abort it before compacting"
+            raise UsageError(message)
         if head != expected:
             message = f"the index is at generation {head.generation}, not at {expected.generation}; compact again"
             raise StaleHead(message)
@@ -134,6 +137,10 @@ class MemoryStore:
         self._states()
         message = f"{path}: an index in memory has no file to copy; `steadlith manifest export` writes what it holds"
         raise UsageError(message)
+
+    def copied(self) -> list[State]:
+        """The kept generations as a history of its own: a store over it is another index, and begins like this one."""
+        return list(self._states())
 
     def close(self) -> None:
         """See `Store.close`."""

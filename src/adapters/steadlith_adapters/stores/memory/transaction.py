@@ -41,6 +41,11 @@ class MemoryTransaction:
         self._touched: set[DocumentId] = set()
         self._ended = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it may still commit."""
+        return not self._ended
+
     def put_texts(self, rows: Iterable[TextRow]) -> None:
         """See `Transaction.put_texts`."""
         with self._writing() as state:
