@@ -2,7 +2,7 @@
 
 1. It is made after a commit, in a transaction of its own, once the space has `ann_from` vectors; and by a compaction,
    for the tables that it copies into. Who asks before that is answered by a full comparison.
-2. Making it waits for no other write and keeps none waiting: where one is under way, the next commit makes it.
+2. Making it waits a few seconds for other writes, and gives up: where one is under way, the next commit makes it.
 3. It is asked with an iterative scan in strict order: candidates that are dead, or do not pass a filter, are passed
    over until there are enough.
 """
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.spaces import SpaceTable
     from steadlith_adapters.stores.postgres.target import Target
 
+PATIENCE_MS = 5000
+"""Longer than the server's own VACUUM of a table that was just filled takes to step aside (one second)."""
 MEMORY_MB = 64, 1024
 """Least and most memory that the graph is made in; one that does not fit is made many times as slowly."""
 _THERE = """
@@ -58,7 +60,8 @@ def tend(session: Session, target: Target) -> None:
         possible = table.dimensions <= table.form.indexable
         if possible and not is_there(session, table) and count(session, table) >= target.ann_from:
             with transaction(session):
-                session.run(f"LOCK TABLE {table.searched} IN SHARE MODE NOWAIT")
+                session.run(f"SET LOCAL lock_timeout = '{PATIENCE_MS}ms'")
+                session.run(f"LOCK TABLE {table.searched} IN SHARE MODE")
                 make(session, table)
 
 
