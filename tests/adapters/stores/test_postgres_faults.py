@@ -490,6 +490,30 @@ def test_what_a_reader_still_needs_is_given_back_later(settings, store):
     assert "full_1_1" not in tables(settings)
 
 
+def test_dead_rows_that_anybody_may_still_see_are_given_back_later(settings, store):
+    """Another program's snapshot, which has not even looked at our tables, makes the server keep what was erased."""
+    write(store, {doc("a.md"): pieces("erased")})
+    write(store, {doc("a.md"): None, doc("b.md"): pieces("kept")})
+    with psycopg.connect(os.environ[DSN]) as other:
+        other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT 1")
+        assert not store.compact(store.head(), 2, scrub=True).given_back
+        assert store.removable(2).bytes > 0
+    assert store.compact(store.head(), 2).given_back
+    assert store.removable(2).is_nothing
+    assert is_sound(settings)
+
+
+def test_a_dump_that_runs_holds_back_no_compaction_but_its_space(settings, store):
+    write(store, {doc("a.md"): pieces("erased")})
+    write(store, {doc("a.md"): None, doc("b.md"): pieces("kept")})
+    with psycopg.connect(os.environ[DSN]) as dump, closing(open_store({**settings, "lock_timeout": 1})) as hasty:
+        dump.execute(f"LOCK TABLE {settings['schema']}.text IN ACCESS SHARE MODE")
+        done = hasty.compact(hasty.head(), 2)
+        assert (done.removed.texts, done.given_back) == (1, False)
+    assert store.compact(store.head(), 2).given_back
+
+
 def tables(settings):
     with psycopg.connect(os.environ[DSN]) as connection:
         query = "SELECT tablename FROM pg_tables WHERE schemaname = %s"

@@ -2,7 +2,8 @@
 
 1. A reader's snapshot may need the tables that were replaced and the rows that were removed: while there is one, they
    stay, and what is to be given back is noted in `retired` for a later compaction.
-2. What is waited for is a short read, not a reader that stays. Readers that come meanwhile wait in turn, for as long as
+2. So it is where a snapshot of anybody else's is open in the database: the server then keeps dead rows for it.
+3. What is waited for is a short read, not a reader that stays. Readers that come meanwhile wait in turn, for as long as
    the tables are written anew.
 """
 
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.stores.postgres import guards
 from steadlith_adapters.stores.postgres.connection import transaction
 from steadlith_adapters.stores.postgres.schema import TABLES
+from steadlith_core.errors import LockHeld
 
 if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.session import Session
@@ -51,12 +53,19 @@ def give_back(session: Session, target: Target, *, scrub: bool) -> bool:
     if not scrub and session.one("SELECT 1 FROM retired") is None:
         return True
     with guards.alone(session, guards.key(target.schema, guards.READING), patience_ms=PATIENCE_MS) as taken:
-        if not taken:
+        try:
+            return taken and _is_given_back(session)
+        except LockHeld:  # somebody else reads our tables, a dump say
             return False
-        with transaction(session):
-            for (name,) in session.run("SELECT name FROM retired WHERE name <> %s", ROWS):
-                session.run(f"DROP TABLE IF EXISTS {name}")
-        for name in TABLES:
-            session.run(f"VACUUM (FULL, ANALYZE) {name}")
-        session.run("DELETE FROM retired")
+
+
+def _is_given_back(session: Session) -> bool:
+    with transaction(session):
+        for (name,) in session.run("SELECT name FROM retired WHERE name <> %s", ROWS):
+            session.run(f"DROP TABLE IF EXISTS {name}")
+            session.run("DELETE FROM retired WHERE name = %s", name)
+    kept = sum(session.rewrite(name) for name in TABLES)
+    if kept:
+        return False
+    session.run("DELETE FROM retired")
     return True

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import psycopg
+    from psycopg.errors import Diagnostic
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -119,6 +121,24 @@ class Session:
             self._cursor.copy(f"COPY {into} FROM STDIN (FORMAT BINARY)".encode()) as copying,
         ):
             copying.write(data)
+
+    def rewrite(self, table: str) -> int:
+        """Write a table anew without its dead rows, outside of any transaction; how many of them had to stay, since
+        some snapshot of anybody's may still see them.
+        """
+        details: list[str] = []
+
+        def listen(notice: Diagnostic) -> None:
+            details.append(notice.message_detail or "")
+
+        self._connection.add_notice_handler(listen)
+        try:
+            self.run(f"VACUUM (FULL, ANALYZE, VERBOSE) {table}")
+        finally:
+            self._connection.remove_notice_handler(listen)
+        # "N dead row versions cannot be removed yet", in whatever language the server speaks.
+        numbers = (re.match(r"\D*(\d+)", detail) for detail in details)
+        return sum(int(found[1]) for found in numbers if found)
 
     def decode(self, read: Callable[[bytes], T], data: bytes, what: str) -> T:
         """A packed column read by `read`; damage is named as `what`."""
