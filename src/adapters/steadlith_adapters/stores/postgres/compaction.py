@@ -178,6 +178,7 @@ def _rewrite(session: Session, target: Target, table: SpaceTable) -> None:
     spaces.make(session, new)
     for old_name, new_name in zip(table.names, new.names, strict=True):
         session.run(_COPY.format(new=new_name, old=old_name), table.number)
+        session.run(f"ANALYZE {new_name}")
     if ann.is_there(session, table) or (target.ann == "hnsw" and ann.count(session, new) >= target.ann_from):
         ann.make(session, new)
     session.run("UPDATE space SET version = %s WHERE space = %s", new.version, table.number)

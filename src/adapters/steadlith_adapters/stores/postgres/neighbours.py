@@ -30,7 +30,10 @@ FEW = 10_000
 SIZE = 1000
 """Candidates whose vectors are fetched together."""
 
-_FULL = "SELECT entry, vector FROM {full} WHERE entry = ANY(%s::bigint[])"
+# Entry by entry, whatever the planner knows of a table that was just filled: it would rather read all of it.
+_FULL = """
+    SELECT a.entry, f.vector FROM unnest(%s::bigint[]) a(entry)
+    CROSS JOIN LATERAL (SELECT vector FROM {full} f WHERE f.entry = a.entry LIMIT 1) f"""
 _NEAREST = """
     SELECT s.entry, (s.vector {operator} %s::{type}){never} AS distance FROM {searched} s
     JOIN entry e ON e.entry = s.entry WHERE e.live {among} ORDER BY distance FETCH FIRST %s ROWS {ties}"""

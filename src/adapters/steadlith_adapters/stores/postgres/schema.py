@@ -98,6 +98,8 @@ INDEXES: Mapping[str, str] = {
 TUNE_LEXICAL = (
     "ALTER TABLE lexical ALTER words SET STORAGE EXTERNAL",
     "ALTER TABLE lexical SET (toast_tuple_target = 8160)",
+    # How common words are, `word` knows; the server would count them in a sample of rows, for a second.
+    "ALTER TABLE lexical ALTER words SET STATISTICS 0",
 )
 
 CREATE = (

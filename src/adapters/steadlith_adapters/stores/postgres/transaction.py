@@ -25,6 +25,7 @@ from steadlith_adapters.stores.postgres import (
     settle,
     spaces,
     staging,
+    tending,
     trie,
     vectors,
 )
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 SIZE = 1000
 """Rows that are sent together."""
+LARGE = 1000
+"""Chunks from which on the server's plans depend on what it knows of the tables."""
 
 
 class PostgresTransaction:
@@ -157,8 +160,10 @@ class PostgresTransaction:
                 self._end()
                 outcome.look(self._target, generation, error)
                 return generations.head_of(generation)
-        # Best effort: what is derived can be made by the next commit, or by a compaction.
+        # Best effort: what is derived can be made by the next commit, by a compaction, or by the server itself.
         with suppress(SteadlithError):
+            if generation.chunks >= LARGE and generation.chunks - self._head.chunks >= self._head.chunks / 10:
+                tending.count_anew(session)
             ann.tend(session, self._target)
         self._end()
         return generations.head_of(generation)
