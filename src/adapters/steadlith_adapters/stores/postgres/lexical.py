@@ -56,6 +56,22 @@ _TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1)"
 _PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1) ELSE 0 END"
 
 
+_GATHER = """
+    SELECT set_config('gin_pending_list_limit', '64MB', true), set_config('work_mem', '64MB', true)"""
+_SPREAD = "SELECT gin_clean_pending_list('lexical_words')"
+
+
+def gather(session: Session) -> None:
+    """Let the index keep the words of this transaction's rows in a list, which `spread` sorts in at once."""
+    session.run(_GATHER)
+
+
+def spread(session: Session) -> None:
+    """Sort the list of words into the index: until that is done every search reads the list as well."""
+    session.run("SELECT set_config('work_mem', '64MB', false)")
+    session.run(_SPREAD)
+
+
 def add(session: Session, rows: Iterable[Row], into: str = "lexical") -> None:
     """Index entries: (entry, title, headings as they are kept, body). `count_in` counts their words."""
     for batch in batches(rows, SIZE):

@@ -177,6 +177,7 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
 def liveness(session: Session) -> None:
     """Make the entries that the occurrences touched live or not."""
     session.run(_FLIPPED)
+    lexical.gather(session)
     lexical.remove(session, _DEAD)
     lexical.add(session, session.stream(f"{lexical.ROWS} JOIN {_LIT} f ON f.entry = e.entry ORDER BY e.entry"))
     lexical.count_in(session, _LIT)

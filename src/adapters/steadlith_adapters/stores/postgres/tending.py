@@ -1,5 +1,5 @@
-"""What the server is told after a write that made an index much larger: it plans by what it knows of its tables, and would
-look for itself only minutes later.
+"""What the server is told after a write that made an index much larger: it plans by what it knows of its tables, and
+would look for itself only minutes later.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from steadlith_adapters.stores.postgres import (
     entering,
     generations,
     guards,
+    lexical,
     mending,
     outcome,
     settle,
@@ -162,6 +163,7 @@ class PostgresTransaction:
                 return generations.head_of(generation)
         # Best effort: what is derived can be made by the next commit, by a compaction, or by the server itself.
         with suppress(SteadlithError):
+            lexical.spread(session)
             if generation.chunks >= LARGE and generation.chunks - self._head.chunks >= self._head.chunks / 10:
                 tending.count_anew(session)
             ann.tend(session, self._target)
