@@ -155,6 +155,8 @@ class Proxy:
         except OSError:
             pass
         for end in (source, target):
+            with suppress(OSError):  # closed by the other way's thread
+                end.shutdown(socket.SHUT_RDWR)  # closing alone says nothing while that thread still listens
             end.close()
 
     def cut(self):
@@ -230,19 +232,21 @@ def test_a_commit_that_is_still_under_way_is_waited_for(proxy, through, settings
     with closing(open_store(through)) as cut:
         transaction = cut.begin(head)
         given = stage(transaction, cut.snapshot(), {doc("b.md"): pieces("two")})
-        whole, held = Session.run, []
+        whole, held, late = Session.run, [], []
 
         def run(session, sql, *values):
             if sql != "COMMIT" or held:
                 return whole(session, sql, *values)
             # The client is cut off, while its session lives on for a while before it commits.
             held.append(session)
-            threading.Timer(0.5, lambda: whole(session, sql, *values)).start()
+            late.append(threading.Timer(0.5, lambda: whole(session, sql, *values)))
+            late[0].start()
             raise AdapterError("the answer is lost")
 
         monkeypatch.setattr(Session, "run", run)
         monkeypatch.setattr(Session, "close", lambda session: None if session in held else session._connection.close())
         assert transaction.commit(given).generation == 2
+        late[0].join()
         held[0]._connection.close()
     assert store.head().generation == 2
 
