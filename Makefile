@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src conformance/src tests benchmarks scripts conftest.py
 
-.PHONY: demo test test-all test-pythons faults check wheel bench format clean
+.PHONY: demo test test-all test-pythons faults mutants check wheel bench format clean
 
 demo: $(VENV)/.demo  ## Run the main job on real documents; leaves demo/ to play with
 	@$(BIN)/python scripts/demo.py --docs "$(DOCS)"
@@ -21,6 +21,9 @@ faults: $(VENV)/.test  ## The whole fault campaign; writes the table in docs/rel
 	rm -rf .faults
 	STEADLITH_TRIED=.faults $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not sample" tests/faults tests/engine/test_machine.py
 	$(BIN)/python scripts/reliability.py .faults
+
+mutants: $(VENV)/.test  ## Change planning and applying in small ways, and see what their tests notice; writes docs/mutation.md
+	$(BIN)/python scripts/mutate.py
 
 test-pythons:  ## The core and the golden vectors on every Python that is here (PYTHONS=... names others)
 	@for python in $(PYTHONS); do \
@@ -57,7 +60,7 @@ format: $(VENV)/.check  ## Format and fix what can be fixed
 	$(BIN)/ruff format $(CODE)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) .pythons .bench .faults demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .pythons .bench .faults .mutants demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -51,10 +51,11 @@ class CacheSuite(UpkeepRules, Suite, port="cache"):
     def test_what_was_put_is_answered_exactly(self, open_cache: OpenCache) -> None:
         """The same bytes under the same key, whatever the order of the question."""
         cache = open_cache()
-        cache.put(samples(3))
-        asked = [key(2), key(7), key(0), key(2)]
-        assert cache.contains(asked, WIDE) == {key(2), key(0)}
-        assert cache.get(asked, WIDE) == {key(2): vector(2), key(0): vector(0)}
+        cache.put(samples(9))
+        for asked in ([key(2), key(77), key(0), key(2)], [*samples(9)], [*reversed(samples(9))]):
+            wanted = {each: samples(9)[each] for each in asked if each != key(77)}
+            assert cache.contains(asked, WIDE) == wanted.keys()
+            assert cache.get(asked, WIDE) == wanted
         cache.close()
 
     def test_no_keys_get_no_answer(self, open_cache: OpenCache) -> None:

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steadlith_conformance.suite import Suite, should
-from steadlith_core.errors import DocumentError
+from steadlith_core.errors import DocumentError, SourceError
 from steadlith_core.ports import nothing_known
 from steadlith_core.records import FindingKind, Format, KnownFolder, gather
 
@@ -96,6 +96,11 @@ class SourceSuite(Suite, port="source"):
     @pytest.fixture
     def remove(self) -> Remove:
         raise NotImplementedError("override `remove`: a function that takes a document away behind the source's back")
+
+    @pytest.fixture
+    def lose_root(self) -> Callable[[], None]:
+        """A function that takes the whole root away (a disk, a file); it may be left out where none can be lost."""
+        pytest.skip("the adapter gives no `lose_root`, so a root that is gone was not tried")
 
     def test_an_empty_source_lists_nothing(self, make_source: MakeSource) -> None:
         """No documents are no error; a root that cannot be listed is one."""
@@ -248,6 +253,19 @@ class SourceSuite(Suite, port="source"):
             assert {path: source.read(path).body for path in held} == held
 
         holds()
+
+    def test_a_root_that_is_gone_is_an_error_and_no_empty_listing(
+        self, make_source: MakeSource, documents: Documents, lose_root: Callable[[], None]
+    ) -> None:
+        """A listing that ends well says that what it does not name is gone: every document would be deleted. Raise
+        `SourceError` where the root itself cannot be listed, whether or not anything was known of it.
+        """
+        source = make_source(documents)
+        known = _learned(source) or {}
+        lose_root()
+        for asked in (nothing_known, known.get):
+            with pytest.raises(SourceError):
+                list(source.list(asked))
 
     def test_reading_gives_the_exact_bytes_again_and_again(self, make_source: MakeSource, documents: Documents) -> None:
         """A document's digest is over its bytes. Decode nothing, and change no line end."""

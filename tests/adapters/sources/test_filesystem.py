@@ -67,6 +67,10 @@ class TestFilesystem(SourceSuite):
     def remove(self, tmp_path):
         return lambda path: (tmp_path / path).unlink()
 
+    @pytest.fixture
+    def lose_root(self, tmp_path):
+        return lambda: shutil.rmtree(tmp_path)
+
 
 class TestFilesystemWithoutFolderHandles(TestFilesystem):
     """The way files are opened where the system cannot open them relative to a folder."""

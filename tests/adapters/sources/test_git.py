@@ -104,6 +104,10 @@ class TestGit(SourceSuite):
 
         return take_away
 
+    @pytest.fixture
+    def lose_root(self, repo):
+        return lambda: shutil.rmtree(repo)
+
 
 class TestSettings:
     @pytest.mark.parametrize(

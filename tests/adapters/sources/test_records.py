@@ -84,6 +84,10 @@ class TestRecords(SourceSuite):
 
         return take_away
 
+    @pytest.fixture
+    def lose_root(self, tmp_path):
+        return (tmp_path / "records.jsonl").unlink
+
 
 class TestSettings:
     @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ import pytest
 
 from steadlith_core import events, vectors
 from steadlith_core.applying import effects as fx
+from steadlith_core.applying.run import Result
 from steadlith_core.errors import (
     AdapterError,
     EmbeddingError,
+    Failure,
     GuardRefused,
     Interrupted,
     LockHeld,
@@ -281,3 +283,25 @@ def test_a_stop_while_embedding_keeps_what_is_paid_and_says_how_far_it_came(make
 def test_an_outcome_that_nobody_asked_for_is_the_drivers_mistake(make_world):
     with pytest.raises(ValueError, match="Released while locking"):
         make_world().feed(fx.Released())
+
+
+def test_a_plan_without_steps_ends_without_a_generation_and_costs_nothing(build, make_world):
+    documents = [build.wanted("a", "ab")]
+    world = make_world(before=documents, after=documents)
+    run = world.drive()
+    assert run.error is None
+    assert run.result == Result(world.head, already=False, embedded=0, cached=0, unchanged=True, calls=0, retries=0)
+    assert "Commit" not in world.names()
+    assert world.names()[-2:] == ["Remember", "Release"]
+
+
+def test_each_retry_of_the_probe_and_of_a_look_says_which_it_is(make_world):
+    passing = EmbeddingError("429", failure=Failure.TRANSIENT)
+    failures = iter([fx.Failed(passing), fx.Failed(passing)])
+    world = make_world(Probe=lambda _: next(failures, None))
+    world.drive()
+    assert [event.attempt for event in world.told(events.Retrying)] == [2, 3]
+    looks = iter([None, fx.Failed(AdapterError("no answer")), fx.Failed(AdapterError("no answer"))])
+    world = make_world(Commit=fx.CommitUnknown(AdapterError("lost")), ReadHead=lambda _: next(looks, None))
+    world.drive()
+    assert [event.attempt for event in world.told(events.Retrying)] == [2, 3]

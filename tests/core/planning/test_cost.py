@@ -80,3 +80,16 @@ def test_a_mended_document_whose_vector_is_nowhere_is_embedded_and_paid_for(buil
     whole = make_plan(replace(mended, available=frozenset({x.vector_key, y.vector_key})), build.terms())
     assert whole.plan.changes == ()
     assert [version.id for version in whole.writes.versions] == [document.id]
+
+
+def test_calls_are_rounded_up_and_who_pays_for_nothing_asks_no_probe(build):
+    made = planned(build, [], [build.wanted("a", "abc")]).cost
+    assert (made.embeddings, made.calls, made.probe_texts) == (3, 2, 8)
+    document = build.wanted("a", "ab")
+    made = planned(build, [], [document], [chunk.vector_key for chunk in document.chunks]).cost
+    assert (made.embeddings, made.cached, made.calls, made.probe_texts) == (0, 2, 0, 0)
+
+
+def test_what_is_not_told_is_nothing_and_estimated():
+    made = cost.cost([2, 3], cached=1, batch_size=2, probe_texts=8, local=True, price=None)
+    assert (made.rekeyed, made.repeated, made.tokens, made.counted_by) == (0, 0, 5, ESTIMATOR_ID)

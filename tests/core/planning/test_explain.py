@@ -66,3 +66,45 @@ def test_a_removed_document_is_gone_in_every_line(build):
     (change,) = make_plan(world, build.terms()).plan.changes
     found = explain(change, [(world.chunks[change.id][0], "one")], None, frozenset(), frozenset())
     assert (found.new, found.gone) == ((), ((1, 1),))
+
+
+def test_lines_below_an_insertion_come_from_where_they_stood(build):
+    found = explained(build, ["one\ntwo", "three\nfour"], ["new", "one\ntwo", "three\nFOUR"])
+    assert (found.new, found.gone) == (((1, 1), (5, 5)), ((4, 4),))
+    new, changed, gone = found.steps
+    assert (new.lines, new.changed, new.before, new.cut_moved) == ((1, 1), ((1, 1),), (), False)
+    assert (changed.lines, changed.changed, changed.before, changed.cut_moved) == ((4, 5), ((5, 5),), (1,), False)
+    assert (gone.lines, gone.changed, gone.after, gone.cut_moved) == ((3, 4), ((4, 4),), (2,), False)
+
+
+def test_a_chunk_that_grew_stands_in_the_company_it_had(build):
+    found = explained(build, ["one\ntwo"], ["one\ntwo\nthree"])
+    assert [why.cut_moved for why in found.steps] == [False, False]
+    shrunk = explained(build, ["one\ntwo\nthree"], ["one\ntwo"])
+    assert [why.cut_moved for why in shrunk.steps] == [False, False]
+
+
+def test_what_keeps_its_text_is_explained_by_where_it_stands_and_who_has_its_vector(build):
+    other = build.recipe(spaces=(build.space("model/2"),))
+    before, after = build.wanted("a.md", ["one", "two"]), build.wanted("a.md", ["one", "two"], other)
+    world = build.world([before], [after], now=other)
+    (change,) = make_plan(replace(world, available=frozenset()), build.terms()).plan.changes
+    recorded = list(zip(world.chunks[change.id], ["one", "two"], strict=True))
+    found = explain(change, recorded, after, frozenset(), frozenset())
+    assert [(why.lines, why.answer, why.cut_moved) for why in found.steps] == [
+        ((1, 1), Answer.NOBODY, False),
+        ((2, 2), Answer.NOBODY, False),
+    ]
+
+
+def test_a_renamed_document_and_other_metadata_ask_nobody_for_a_vector(build):
+    before, after = build.wanted("old.md", ["one"]), build.wanted("new.md", ["one"])
+    world = build.world([before], [after])
+    change = next(each for each in make_plan(world, build.terms()).plan.changes if each.id == after.id)
+    found = explain(change, [(world.chunks[before.id][0], "one")], after, frozenset(), frozenset())
+    assert [(why.lines, why.answer, why.cut_moved) for why in found.steps] == [((1, 1), None, False)]
+    titled = build.wanted("old.md", ["one"], metadata={"title": "New"}, source="other bytes")
+    world = build.world([before], [titled])
+    (change,) = make_plan(world, build.terms()).plan.changes
+    found = explain(change, [(world.chunks[before.id][0], "one")], titled, frozenset(), frozenset(), ("title",))
+    assert [(why.lines, why.keys, why.cut_moved) for why in found.steps] == [(None, ("title",), False)]

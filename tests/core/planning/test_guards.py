@@ -8,8 +8,8 @@ from steadlith_core.planning.cost import Price
 from steadlith_core.planning.guards import Limits, Unreadable
 from steadlith_core.planning.make import make_plan
 from steadlith_core.planning.overrides import OVERRIDES
-from steadlith_core.planning.plan import Drift, Repair
-from steadlith_core.records import DriftKind, Finding, FindingKind
+from steadlith_core.planning.plan import Drift, Fate, Repair
+from steadlith_core.records import DocumentId, DriftKind, Finding, FindingKind
 
 
 def many(build, count, folder=""):
@@ -217,3 +217,77 @@ def test_a_tripped_guard_changes_no_step(build):
     loose = make_plan(world, build.terms(limits=Limits(removed_documents=99, deleted_chunks=99))).plan
     assert len(tight.tripped) > len(loose.tripped)
     assert replace(tight, tripped=()) == replace(loose, tripped=())
+
+
+def test_a_source_whose_documents_all_went_on_elsewhere_is_not_emptied(build):
+    named = [replace(build.wanted(f"{i}.md", [f"text {i}"]), id=DocumentId("notes", f"{i}.md")) for i in range(3)]
+    moved = [build.wanted(f"notes/{i}.md", [f"text {i}"]) for i in range(3)]
+    rest = many(build, 30, "kept/")
+    plan = build.plan([*named, *rest], [*moved, *rest[1:]])
+    assert plan.tripped == ()
+    assert any(change.fate is Fate.REMOVED and change.id.source == "docs" for change in plan.changes)
+
+
+def test_a_folder_says_of_its_own_documents_which_the_settings_leave_out(build):
+    rest = many(build, 300)
+    world = build.world([*rest, *many(build, 10, "a/"), *many(build, 10, "b/")], rest)
+    out = replace(world, left_out=frozenset(id_ for id_ in world.vanished if id_.path.startswith("a/")))
+    said = [guard.message for guard in make_plan(out, build.terms()).plan.tripped if guard.guard == "removed_folder"]
+    assert [("'docs:a/'" in message, "10 of them because" in message) for message in said] == [
+        (True, True),
+        (False, False),
+    ]
+
+
+def test_guards_of_many_sources_come_in_the_order_of_their_names(build):
+    sources = [f"source {number}" for number in range(8)]
+    documents = [
+        replace(document, id=DocumentId(source, document.id.path))
+        for source in sources
+        for document in many(build, 40, f"{source}/")
+    ]
+    gone = {DocumentId(source, f"{source}/0.md") for source in sources}
+    world = build.world(documents, [document for document in documents if document.id not in gone])
+    found = make_plan(replace(world, replaced=frozenset(sources)), build.terms()).plan.tripped
+    assert [guard.message.split("'")[1] for guard in found] == sources
+
+
+@pytest.mark.parametrize(("lost", "stops"), [(50, False), (51, True)])
+def test_chunks_stop_above_fifty(build, lost, stops):
+    before = [build.wanted("a.md", [f"t{i}" for i in range(200)])]
+    after = [build.wanted("a.md", [f"t{i}" for i in range(200 - lost)])]
+    assert ("deleted_chunks" in tripped(build, before, after)) is stops
+
+
+@pytest.mark.parametrize(("lost", "stops"), [(100, False), (101, True)])
+def test_chunks_stop_above_a_fifth(build, lost, stops):
+    before = [build.wanted("a.md", [f"t{i}" for i in range(500)])]
+    after = [build.wanted("a.md", [f"t{i}" for i in range(500 - lost)])]
+    assert ("deleted_chunks" in tripped(build, before, after)) is stops
+
+
+def test_what_is_counted_and_not_estimated_is_not_about(build):
+    plan = build.plan([], many(build, 10))
+    counted = replace(plan, cost=replace(plan.cost, error_percent=0))
+    said = [
+        [found.message for found in guards.judge(each, LOSSES, Limits(paid_tokens=29))]
+        for each in (plan, counted, replace(plan, cost=replace(plan.cost, error_percent=1)))
+    ]
+    ending = "30 tokens would be embedded (the budget is 29)"
+    assert said == [[f"about {ending}"], [ending], [f"about {ending}"]]
+
+
+LOSSES = guards.Losses(0, 0, {}, frozenset(), frozenset({"docs"}), None)
+
+
+def test_building_the_index_anew_tells_what_would_not_be_in_it(build):
+    documents = many(build, 3)
+    drift = Drift("index.sqlite3", DriftKind.INDEX_DAMAGED, "is no database", Repair.REBUILD)
+    found = [
+        Finding("docs:x.md", FindingKind.BINARY, "NUL"),
+        Finding("docs:y.md", FindingKind.HELD, "held"),
+        Finding("docs:z.md:7", FindingKind.INPUT_TOO_LONG, "about 9 tokens"),
+    ]
+    world = replace(build.world([], documents, findings=found), drift=(drift,))
+    message, _ = judged(build, world)["rebuild"]
+    assert message.endswith("; 2 inputs cannot be used now and would not be in it")

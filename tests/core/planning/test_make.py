@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from steadlith_core.digest import hash_fields
 from steadlith_core.planning.cost import Price
 from steadlith_core.planning.make import make_plan
-from steadlith_core.planning.plan import Fate
+from steadlith_core.planning.plan import Drift, Fate, Repair
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.planning.steps import Add, Delete, Move, Reason, Reembed, Rekey, Update
+from steadlith_core.records import DriftKind, Finding, FindingKind
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=6)
 corpora = st.dictionaries(st.sampled_from(["a.md", "b.md", "c/d.md", "e.md"]), texts, max_size=4)
@@ -390,3 +391,78 @@ def test_another_tree_over_the_same_texts_is_another_document(build):
     after = build.wanted("a", ["x", "y"], tree=[(-1, True), (0, True)], source="other")
     (change,) = build.plan([before], [after]).changes
     assert change.steps == (Update(1, Reason.PARENT),)
+
+
+def test_why_a_vanished_document_goes(build):
+    before = [build.wanted("a", ["one", "two"]), build.wanted("b", ["three"]), build.wanted("c", ["four"])]
+    world = build.world(before, [build.wanted("c", ["four", "one"])])
+
+    def reasons(world):
+        return {
+            change.id.path: {str(step.reason) for step in change.steps if isinstance(step, Delete)}
+            for change in make_plan(world, build.terms()).plan.changes
+        }
+
+    # That "one" stands in a document that was there already does not make it go on under that name.
+    assert reasons(world) == {"a": {"document_vanished"}, "b": {"document_vanished"}, "c": set()}
+    out = replace(world, left_out=frozenset({build.id("b")}))
+    assert reasons(out) == {"a": {"document_vanished"}, "b": {"out_of_scope"}, "c": set()}
+    renamed = build.world(before, [before[2], build.wanted("new", ["one", "two, changed"])])
+    assert reasons(renamed)["a"] == {"text_gone"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"normalizer_id": "text/2"}, Reason.NORMALIZER), ({"chunker_id": "test/1"}, Reason.CHUNKER)],
+)
+def test_a_rekey_says_what_gave_the_chunks_other_names(build, change, reason):
+    other = build.recipe(**change)
+    world = build.world([build.wanted("a", "ab")], [build.wanted("a", "ab", other)], now=other)
+    steps = [step for changed in make_plan(world, build.terms()).plan.changes for step in changed.steps]
+    assert [(type(step), step.reason) for step in steps] == [(Rekey, reason)] * 2
+
+
+def test_drift_and_findings_are_told_in_the_order_of_their_places(build):
+    document = build.wanted("a", "a")
+    drift = [Drift(place, DriftKind.TEXT, "is wrong", Repair.STEPS) for place in ("b", "c", "a")]
+    findings = [Finding(place, FindingKind.BINARY, "NUL") for place in ("y", "z", "x")]
+    world = replace(build.world([document], [document], findings=findings), drift=tuple(drift))
+    made = make_plan(world, build.terms()).plan
+    assert [each.place for each in made.drift] == ["a", "b", "c"]
+    assert [each.place for each in made.findings] == ["x", "y", "z"]
+
+
+def origins(planned):
+    """Where the chunks that moved to each document came from."""
+    return {
+        change.id.path: [
+            (step.position, step.origin.path) for step in change.steps if isinstance(step, Move) and step.origin
+        ]
+        for change in planned.changes
+    }
+
+
+def test_a_whole_document_under_another_name_comes_before_one_that_shares_as_much(build):
+    planned = build.plan([build.wanted("o", ["x"])], [build.wanted("m", ["x", "y"]), build.wanted("n", ["x"])])
+    assert origins(planned) == {"m": [], "n": [(0, "o")], "o": []}
+
+
+@pytest.mark.parametrize("recorded", [[], ["a", "b"]])
+def test_a_text_goes_where_most_of_its_document_went(build, recorded):
+    before = [build.wanted("old", ["one", "two", "x"]), *(build.wanted(name, [name]) for name in recorded)]
+    after = [
+        build.wanted("a", [*(["a"] if recorded else []), "x"]),
+        build.wanted("b", [*(["b"] if recorded else []), "one", "two", "x"]),
+    ]
+    first = len(after[0].chunks) - 1
+    planned = build.plan(before, after)
+    assert origins(planned) == {"a": [], "b": [(first + place, "old") for place in range(3)], "old": []}
+
+
+def test_a_respan_writes_spans_and_nothing_else(build):
+    before, after = build.wanted("a", "ab"), build.wanted("a", "ab", source="CRLF now")
+    made = make_plan(build.world([before], [after]), build.terms()).writes
+    (respan,) = made.respans
+    assert (respan.id, respan.source_digest) == (after.id, after.source_digest)
+    assert respan.spans == tuple(chunk.span for chunk in after.chunks)
+    assert (made.versions, made.texts, made.entries, made.vectors) == ((), {}, {}, {})

@@ -37,6 +37,10 @@ ODD_TEXTS = (
     "事务 トランザクション",
     "emoji \U0001f680",
     "line\none\n\n\ttab",
+    "  white space round it \t\n",
+    "carriage\rreturns\r\n",
+    "e\u0301 decomposed, \u00e9 composed",
+    "\ufeffmark, \u2028 separator, \x1a control",
     "    indented, and with blanks after it  ",
     "'; DROP TABLE text; --",
 )
@@ -95,6 +99,9 @@ class CommitRules:
         reader = store.snapshot()
         assert reader.texts([part.text_hash for part in parts]) == {part.text_hash: part.text for part in parts}
         assert reader.entries([part.entry_hash for part in parts]) == {p.entry_hash: entry_row(p) for p in parts}
+        store.close()
+        reader = make_store().snapshot()
+        assert reader.texts([part.text_hash for part in parts]) == {part.text_hash: part.text for part in parts}
         assert reader.texts([]) == {}
         assert reader.texts([parts[0].entry_hash]) == {}
 
@@ -196,11 +203,13 @@ class CommitRules:
 
         thread = threading.Thread(target=watch)
         thread.start()
-        store = make_store()
-        for number in range(1, 15):
-            write(store, {doc(f"{number}.md"): pieces(f"text {number}")})
-        done.set()
-        thread.join()
+        try:
+            store = make_store()
+            for number in range(1, 15):
+                write(store, {doc(f"{number}.md"): pieces(f"text {number}")})
+        finally:
+            done.set()
+            thread.join()
         assert seen
         assert [each for each in seen if len(set(each)) != 1] == []
 

@@ -291,11 +291,13 @@ class CompactionRules:
         threads = [threading.Thread(target=watch) for _ in range(2)]
         for thread in threads:
             thread.start()
-        for keep_from in (2, 3, 4, 5, 5):
-            store.compact(store.head(), keep_from)
-        done.set()
-        for thread in threads:
-            thread.join()
+        try:
+            for keep_from in (2, 3, 4, 5, 5):
+                store.compact(store.head(), keep_from)
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
         assert seen
         assert [each for each in seen if each != wanted] == []
 

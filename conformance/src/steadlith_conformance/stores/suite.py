@@ -21,6 +21,7 @@ from steadlith_conformance.stores.filters import FilterRules
 from steadlith_conformance.stores.histories import HistoryRules
 from steadlith_conformance.stores.lexical import LexicalRules
 from steadlith_conformance.stores.lifecycle import LifecycleRules
+from steadlith_conformance.stores.listings import ListingRules
 from steadlith_conformance.stores.machine import MachineRules
 from steadlith_conformance.stores.mends import MendRules
 from steadlith_conformance.stores.outside import OutsideRules
@@ -51,6 +52,7 @@ class StoreSuite(
     QuantizedRules,
     LexicalRules,
     FilterRules,
+    ListingRules,
     ParentRules,
     TrieRules,
     MendRules,

@@ -281,6 +281,9 @@ class TombstoneRules:
         reader = store.snapshot()
         for each in both:
             hits = reader.dense(each, vector("q", each.dimensions), 5)
+            assert len(hits) == 1, (
+                f"dead entries are hits in the space of {each.model_id!r}: make liveness reach them all"
+            )
             assert [hit.text for hit in reader.occurrences([hit.entry for hit in hits], 100)] == ["one"]
 
     def test_a_write_that_puts_nothing_commits(self, make_store: MakeStore) -> None:

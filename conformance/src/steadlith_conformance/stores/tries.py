@@ -190,7 +190,12 @@ class TrieRules:
     def test_moving_the_trie_is_building_it_from_nothing(self, make_store: MakeStore) -> None:
         """Whatever is added and closed, the kept nodes are those that the documents make."""
         names = st.sets(st.integers(0, 150), max_size=90)
-        steps = st.lists(st.tuples(names, names), min_size=1, max_size=4)
+        many = st.sets(st.integers(0, 150), min_size=60)  # more than a leaf holds, or there is nothing below the top
+        steps = st.builds(
+            lambda first, rest: [(first, set[int]()), *rest],
+            many,
+            st.lists(st.tuples(names, names), min_size=1, max_size=3),
+        )
         used = iter(range(10**6))
 
         @settings(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
@@ -25,11 +27,12 @@ MAX_LIMIT = 1000
 class MemoryReader:
     """One state; what is committed later is another one."""
 
-    __slots__ = ("_closed", "_head", "_state")
+    __slots__ = ("_closed", "_head", "_rows", "_state")
 
     def __init__(self, state: State, head: Head) -> None:
         self._state = state
         self._head = head
+        self._rows: list[TrieRow] | None = None
         self._closed = False
 
     @property
@@ -57,8 +60,12 @@ class MemoryReader:
         return {prefix: kept[prefix] for prefix in prefixes if prefix in kept}
 
     def rows(self, prefix: str) -> Sequence[TrieRow]:
-        """See `Reader.rows`."""
-        return [row for row in self._open().trie_rows() if row.key.hex().startswith(prefix)]
+        """See `Reader.rows`. Sorted once: a write asks for the rows below many prefixes."""
+        state = self._open()
+        if self._rows is None:
+            self._rows = state.trie_rows()
+        start = bisect_left(self._rows, prefix, key=_digits)
+        return list(takewhile(lambda row: _digits(row).startswith(prefix), islice(self._rows, start, None)))
 
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """See `Reader.chunks`."""
@@ -190,6 +197,10 @@ class MemoryReader:
             )
             raise GenerationGone(message)
         return state
+
+
+def _digits(row: TrieRow) -> str:
+    return row.key.hex()
 
 
 def _recorded(version: DocumentVersion) -> RecordedDocument:
