@@ -87,7 +87,8 @@ class PostgresServer:
     @property
     def dsn(self):
         parts = ("host", "port", "user", "password", "dbname")
-        return " ".join(f"{part}={self.place[part]}" for part in parts)
+        # Without asking the server for TLS first: on loopback it has none, and every session would ask.
+        return " ".join([*(f"{part}={self.place[part]}" for part in parts), "sslmode=disable", "gssencmode=disable"])
 
     def kill(self):
         """End every process of it at once."""

@@ -31,6 +31,10 @@ OPTIONS = (
     "unix_socket_directories=",
     "max_connections=80",
     "fsync=on",
+    # What it does by itself now and then is left to tests that ask for it: thousands of small tables come and go.
+    "autovacuum_naptime=1h",
+    "checkpoint_timeout=1h",
+    "max_wal_size=8GB",
     "recovery_init_sync_method=syncfs",
     "log_min_messages=warning",
 )
@@ -65,6 +69,8 @@ class Server:
             "UTF8",
             "--locale=C",
             "--no-sync",
+            # Tests open thousands of sessions, and each would take milliseconds to prove that it knows the password.
+            "--set=scram_iterations=1",
             f"--pwfile={word}",
         )
         if made.returncode:
