@@ -5,14 +5,16 @@ starts with a copy of docs/examples. What a command prints, and `[exit N]` for a
 below it (`...` matches anything).
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
+from typing import Any
 
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser
@@ -28,12 +30,12 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, expected.rstrip("\n")
 
 
-def run(command: str, folder: Path) -> str:
+def run(command: str, folder: Path, more: Mapping[str, str] | None = None) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command],  # noqa: S607 -- the documentation is written for a shell
         cwd=folder,
-        env={**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120"},
+        env={**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120", **(more or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -42,9 +44,22 @@ def run(command: str, folder: Path) -> str:
     return done.stdout.rstrip("\n") + (f"\n[exit {done.returncode}]" if done.returncode else "")
 
 
+def served(page: str, namespace: dict[str, Any]) -> Mapping[str, str]:
+    """The variable that leads to a server of the page's own, on the page about servers."""
+    if Path(page).name != "postgres.md":
+        return {}
+    if "server" not in namespace:
+        script = ROOT / "tests" / "postgres_server.py"
+        server = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        place = json.loads(server.stdout.readline() if server.stdout else "")
+        parts = ("host", "port", "user", "password", "dbname")
+        namespace |= {"server": server, "dsn": " ".join(f"{part}={place[part]}" for part in parts)}
+    return {"STEADLITH_POSTGRES": namespace["dsn"]}
+
+
 def evaluate_console(example: Example) -> str | None:
     for command, expected in commands(example.parsed):
-        printed = run(command, example.namespace["folder"])
+        printed = run(command, example.namespace["folder"], served(example.path, example.namespace))
         if not OutputChecker().check_output(expected + "\n", printed.strip("\n") + "\n", ELLIPSIS):
             return f"$ {command}\nexpected:\n{expected}\nprinted:\n{printed}"
     return None
@@ -61,12 +76,14 @@ def evaluate_python(example: Example) -> str | None:
     return done.stderr or None
 
 
-def setup(namespace: dict[str, Path]) -> None:
+def setup(namespace: dict[str, Any]) -> None:
     namespace["folder"] = Path(tempfile.mkdtemp()) / "work"
     shutil.copytree(ROOT / "docs" / "examples", namespace["folder"])
 
 
-def teardown(namespace: dict[str, Path]) -> None:
+def teardown(namespace: dict[str, Any]) -> None:
+    if "server" in namespace:
+        namespace["server"].communicate()  # its input ends, and so does it
     shutil.rmtree(namespace["folder"].parent)
 
 

@@ -10,19 +10,20 @@ import re
 import sys
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from conftest import commands, run, setup, teardown  # noqa: E402 -- the tests' own way of running a page
+from conftest import commands, run, served, setup, teardown  # noqa: E402 -- the tests' own way of running a page
 
 BLOCK = re.compile(r"(?<=```console\n).*?(?=\n```)", re.DOTALL)
 HEX = re.compile(r"[0-9a-f]{12,64}")
 
 
-def refreshed(page: str) -> str:
+def refreshed(name: str, page: str) -> str:
     """The page with its console blocks as they print today."""
-    namespace: dict[str, Path] = {}
+    namespace: dict[str, Any] = {}
     setup(namespace)
     at = 0
     while (block := BLOCK.search(page, at)) is not None:
@@ -31,7 +32,7 @@ def refreshed(page: str) -> str:
         text = block[0]
         for number, _ in enumerate(list(commands(text))):
             command, expected = list(commands(text))[number]
-            printed = run(command, namespace["folder"]).strip("\n")
+            printed = run(command, namespace["folder"], served(name, namespace)).strip("\n")
             lines = merged(expected.split("\n"), printed.split("\n"))
             for old, new in renamed(expected.split("\n"), lines):
                 text, rest = text.replace(old, new), rest.replace(old, new)
@@ -66,7 +67,7 @@ def main() -> None:
     for name in sys.argv[1:] or ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/*.md"))]:
         page = ROOT / name
         before = page.read_text("utf-8")
-        after = refreshed(before)
+        after = refreshed(name, before)
         if after != before:
             page.write_text(after, "utf-8")
             print(f"{name}: refreshed")

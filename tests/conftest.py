@@ -74,6 +74,77 @@ def public_path():
     shutil.rmtree(path)
 
 
+class PostgresServer:
+    """The server of `postgres_server.py`, as a test sees it: where it is, and what can be done to it."""
+
+    def __init__(self):
+        script = Path(__file__).with_name("postgres_server.py")
+        self._process = subprocess.Popen(
+            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self.place = self._answer()
+
+    @property
+    def dsn(self):
+        parts = ("host", "port", "user", "password", "dbname")
+        # Without asking the server for TLS first: on loopback it has none, and every session would ask.
+        return " ".join([*(f"{part}={self.place[part]}" for part in parts), "sslmode=disable", "gssencmode=disable"])
+
+    def kill(self):
+        """End every process of it at once."""
+        self._ask("kill")
+
+    def start(self):
+        self._ask("start")
+
+    def stop(self):
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._process.stdout.close()
+
+    def _ask(self, what):
+        print(what, file=self._process.stdin, flush=True)
+        self._answer()
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        assert line, "the PostgreSQL server did not start; what it said stands above"
+        return json.loads(line)
+
+
+POSTGRES_DSN = "STEADLITH_TEST_POSTGRES"
+"""The variable that holds where the run's server is, password and all."""
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """A real server with pgvector for the whole run (each worker's own); POSTGRES_DSN leads to it."""
+    server = PostgresServer()
+    os.environ[POSTGRES_DSN] = server.dsn
+    yield server
+    del os.environ[POSTGRES_DSN]
+    server.stop()
+
+
+@pytest.fixture
+def own_postgres_server():
+    """A server that a test may kill."""
+    server = PostgresServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def postgres_settings(postgres_server):
+    """Call it for the settings of a store on the run's server, in a schema of its own, which goes with the server."""
+
+    def settings(name="index", **more):
+        schema = f"t{os.urandom(4).hex()}_{name}".replace("-", "_").lower()[:63]
+        return {"dsn_env": POSTGRES_DSN, "schema": schema, **more}
+
+    return settings
+
+
 @pytest.fixture
 def tried(request):
     """Call `tried(fault, how, times=1)` for each fault that was tried, once its outcome was found to be right."""

@@ -38,7 +38,7 @@ class Hit:
     """One occurrence that answers a query.
 
     `span` refers to the bytes of the source whose digest is `source_digest`; `text` is canonical and equals the
-    fragment of those bytes. `score` is the fused score; `dense` a cosine, `lexical` a BM25 score, none where that
+    fragment of those bytes. `score` is the fused score; `dense` a cosine, `lexical` the store's score, none where that
     arm had nothing to say. `parent` is the text of the chunk that it is a part of, if there is one and texts of parents
     were asked for.
     """

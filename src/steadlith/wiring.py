@@ -32,7 +32,10 @@ OURS: Mapping[str, Mapping[str, str]] = {
         "records": "steadlith_adapters.sources.records:FACTORY",
     },
     "embedders": {"hash": "steadlith_adapters.embedders.hash:FACTORY"},
-    "stores": {"sqlite": "steadlith_adapters.stores.sqlite:FACTORY"},
+    "stores": {
+        "postgres": "steadlith_adapters.stores.postgres:FACTORY",
+        "sqlite": "steadlith_adapters.stores.sqlite:FACTORY",
+    },
     "caches": {"sqlite": "steadlith_adapters.caches.sqlite:FACTORY"},
     "chunkers": {"structural": "steadlith_core.chunking.structural:FACTORY"},
 }

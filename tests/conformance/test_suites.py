@@ -116,7 +116,7 @@ def test_every_capability_of_the_port_is_in_the_table():
         ({"dense": frozenset({"hnsw"})}, "dense lacks 'exact'"),
         ({"dense": "exact"}, "dense = 'exact'"),
         ({"quantization": frozenset({"int8"})}, "quantization lacks 'float32'"),
-        ({"lexical": "ts_rank"}, "goes with lexical_stats = 'none'"),
+        ({"lexical_stats": "none"}, "goes with lexical_stats = 'head'"),
         ({"lexical": frozenset({"bm25"})}, "one value is needed"),
         ({"reclaims_space": 1}, "reclaims_space = 1"),
         ({"max_limit": 0}, "max_limit = 0"),

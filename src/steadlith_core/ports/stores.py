@@ -48,7 +48,7 @@ class Transaction(Protocol):
         """
 
     def close_document(self, id: DocumentId) -> None:  # noqa: A002
-        """Close a document's open version. Raises `AdapterError` if there is none."""
+        """Close a document's open version. Raises `AdapterError` if there is none, here or at commit."""
 
     def respan(self, id: DocumentId, source_digest: Digest, spans: Sequence[Span]) -> None:  # noqa: A002
         """Same open version, other source bytes: new spans in the same order."""

@@ -9,7 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from steadlith_adapters.stores.sqlite import FACTORY, packing, schema, session, vectors
+from steadlith_adapters.stores import packing
+from steadlith_adapters.stores.sqlite import FACTORY, schema, session, vectors
 from steadlith_adapters.stores.sqlite.forms import FORMS
 from steadlith_adapters.stores.sqlite.spaces import SpaceTable
 from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write

@@ -107,8 +107,10 @@ VALUES: Mapping[str, Mapping[object, Honesty]] = {
 }
 """Every value of `ports.Capabilities` but `max_limit`, a number, which the limits of both arms are tested with."""
 
-WORDS = {"bm25": "head", "ts_rank": "none", "none": "none"}
-"""Which statistics a lexical arm counts with: BM25 has rarity in it, `ts_rank` has none, and no arm has nothing."""
+WORDS = {"bm25": ("head",), "ts_rank": ("head", "none"), "none": ("none",)}
+"""Which statistics a lexical arm may count with: BM25 has rarity in it, `ts_rank` of each term may be weighed by it,
+and no arm has nothing.
+"""
 
 
 def problems(said: Mapping[str, object]) -> list[str]:
@@ -125,8 +127,9 @@ def problems(said: Mapping[str, object]) -> list[str]:
         elif name in {"dense", "quantization"} or not _known(name, value):
             known = ", ".join(map(repr, VALUES[name]))
             found.append(f"{name} = {value!r}: the port has {known}")
-    if WORDS.get(str(said["lexical"])) not in {None, said["lexical_stats"]}:
-        found.append(f"lexical = {said['lexical']!r} goes with lexical_stats = {WORDS[str(said['lexical'])]!r}")
+    may_be = WORDS.get(str(said["lexical"]))
+    if may_be is not None and said["lexical_stats"] not in may_be:
+        found.append(f"lexical = {said['lexical']!r} goes with lexical_stats = {' or '.join(map(repr, may_be))}")
     return found
 
 

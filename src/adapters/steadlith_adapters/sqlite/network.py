@@ -59,8 +59,8 @@ def refuse(path: Path, setting: str) -> None:
         message = (
             f"{setting}: {path} is on a network file system ({kind}, mounted at {point}), where SQLite's locks do not "
             "keep other machines out and its log cannot be shared, so it is refused; set a path on a local disk. "
-            "What several machines write belongs into PostgreSQL, whose server does the locking (no such store is in "
-            "this version yet)"
+            "What several machines write belongs into PostgreSQL, whose server does the locking "
+            '(store.type = "postgres")'
         )
         raise ConfigError(message)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import packing, told
-from steadlith_adapters.stores.sqlite.rows import read_counts
+from steadlith_adapters.stores import packing
+from steadlith_adapters.stores.columns import read_counts
+from steadlith_adapters.stores.sqlite import told
 from steadlith_core import canon
 from steadlith_core.digest import Digest
 from steadlith_core.records import Generation, Head

@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite.rows import read_headings
+from steadlith_adapters.stores.columns import read_headings
 from steadlith_adapters.stores.sqlite.session import BATCH, LISTED, listed
 from steadlith_core.rows import ArmHit
 from steadlith_core.text.query import index_text

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from steadlith_adapters.stores.sqlite import packing
-from steadlith_adapters.stores.sqlite.rows import read_headings, read_metadata
+from steadlith_adapters.stores import packing
+from steadlith_adapters.stores.columns import read_headings, read_metadata
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.digest import Digest
 from steadlith_core.records import DocumentId

@@ -12,8 +12,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
+from steadlith_adapters.stores.columns import read_headings, read_metadata
 from steadlith_adapters.stores.sqlite import checks, generations, lexical, neighbours, packed, spaces, trie, vectors
-from steadlith_adapters.stores.sqlite.rows import read_headings, read_metadata
 from steadlith_adapters.stores.sqlite.session import listed
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.packing import vector_checksum
 from steadlith_adapters.stores.sqlite import vectors
-from steadlith_adapters.stores.sqlite.packing import vector_checksum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

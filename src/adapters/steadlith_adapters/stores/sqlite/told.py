@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from steadlith_adapters.stores.sqlite import packing
+from steadlith_adapters.stores import packing
 from steadlith_core.digest import Digest, hash_fields
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite.packing import vector_checksum
+from steadlith_adapters.stores.packing import vector_checksum
 from steadlith_adapters.stores.sqlite.spaces import find_all
 from steadlith_core.digest import Digest
 from steadlith_core.errors import AdapterError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from steadlith_adapters.stores.sqlite import packing
+from steadlith_adapters.stores import packing
 from steadlith_adapters.stores.sqlite.schema import INDEX, OPEN
 from steadlith_core import canon
 from steadlith_core.digest import SIZE as DIGEST_SIZE

@@ -10,8 +10,8 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.columns import read_headings
 from steadlith_adapters.stores.sqlite import lexical
-from steadlith_adapters.stores.sqlite.rows import read_headings
 from steadlith_core.digest import Digest
 from steadlith_core.errors import SteadlithError
 from steadlith_core.state.identity import entry_hash, text_hash

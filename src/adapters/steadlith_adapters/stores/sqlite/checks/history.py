@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import compacted, generations, packing, told
+from steadlith_adapters.stores import packing
+from steadlith_adapters.stores.sqlite import compacted, generations, told
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
 
