@@ -62,6 +62,12 @@ _OCCURRENCES = """
         WHERE o.valid_from <= %s AND o.valid_to > %s AND o.entry = ANY(%s::bigint[])
             AND (%s::bytea[] IS NULL OR d.key = ANY(%s::bytea[]))) o
     WHERE nth <= %s ORDER BY entry, source, path"""
+# Spans alone: they are closed and opened with every version, and besides.
+_CHANGED = """
+    SELECT d.source, d.path FROM document d
+    WHERE d.document IN (
+        SELECT s.document FROM span s
+        WHERE s.valid_from BETWEEN %s AND %s OR s.valid_to BETWEEN %s AND %s)"""
 _ENTRIES = """
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
     FROM entry e JOIN text t ON t.text = e.text WHERE e.entry_hash = ANY(%s::bytea[])"""
@@ -85,15 +91,7 @@ class PostgresReader:
         # This first read takes the snapshot; everything later sees the same commit.
         self._head = generations.read_head(session)
         self._generation = self._head.generation if generation is None else generation
-        at_head = self._generation == self._head.generation
-        if not at_head and not (
-            0 <= self._generation < self._head.generation and generations.is_kept(session, self._generation)
-        ):
-            message = (
-                f"{session.place}: generation {generation} is not kept; the index is at generation "
-                f"{self._head.generation} (`steadlith history` lists what is kept)"
-            )
-            raise GenerationGone(message)
+        self._refuse_gone(session, self._generation)
         self._session: Session | None = session
         self._target = target
         self._graphs: dict[str, bool] = {}
@@ -164,6 +162,17 @@ class PostgresReader:
         session = self._live()
         table = spaces.find(session, space)
         return vectors.fetch(session, table, vector_keys) if table else {}
+
+    def changed_since(self, generation: int) -> Sequence[DocumentId]:
+        """See `Reader.changed_since`."""
+        session = self._live()
+        self._refuse_gone(session, generation)
+        if generation > self._generation:
+            message = f"generation {generation} came after {self._generation}, which this reader shows"
+            raise GenerationGone(message)
+        since = (generation + 1, self._generation)
+        rows = session.run(_CHANGED, *since, *since)
+        return sorted(packed.document_id(session, source, path) for source, path in rows)
 
     def within(self, ids: Sequence[DocumentId]) -> tuple[int, ...]:
         """See `Reader.within`."""
@@ -245,6 +254,15 @@ class PostgresReader:
         if table.index not in self._graphs:
             self._graphs[table.index] = ann.prepare(session, table, self._target.ef_search)
         return self._graphs[table.index]
+
+    def _refuse_gone(self, session: Session, generation: int) -> None:
+        head = self._head.generation
+        if generation != head and not (0 <= generation < head and generations.is_kept(session, generation)):
+            message = (
+                f"{session.place}: generation {generation} is not kept; the index is at generation {head} "
+                "(`steadlith history` lists what is kept)"
+            )
+            raise GenerationGone(message)
 
     def _at_head(self, what: str) -> Session:
         session = self._live()
