@@ -151,10 +151,9 @@ class Index:
             open_store = partial(self._open, stack, readonly=False)
             goal = self._goal(plan)
             assembly = goal.assembly if goal else self._assembly
-            lock = self._assembly.lock(
-                timeout=0.0, holder="steadlith apply"
-            )  # the run waits, so that it can be stopped
-            stack.callback(lock.release)  # the run gives it back; this is for an exception that nobody expected
+            # It never waits itself, and the run gives it back: this is for an exception that nobody expected.
+            lock = self._assembly.lock(timeout=0.0, holder="steadlith apply")
+            stack.callback(lock.release)
             hands = Hands(assembly, open_store, lock, plan, terms(assembly), report, stat_cache, workers, goal)
             stack.callback(hands.close)
             run = ApplyRun(
@@ -212,8 +211,7 @@ class Index:
         """Dense and lexical hits with exact source spans, best first. Raises `UsageError` for a limit out of range.
 
         With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`). With `places`
-        (`SOURCE:PATH` or `PATH`, a document or a folder) only documents there answer. With `exact` nothing is
-        approximated.
+        (`SOURCE:PATH` or `PATH`, a document or a folder) only these answer. With `exact` nothing is approximated.
         """
         from steadlith.search import search
 
