@@ -146,9 +146,9 @@ class Proxy:
                         self.deaf = True
                         target.sendall(data)
                         time.sleep(0.3)  # the answer is on its way, and goes nowhere
-                    self.refusing = self.cut_at[2]
+                    # All of it before the cut: whoever was cut off may come back at once, and is to be heard.
+                    self.refusing, self.deaf, self.cut_at = self.cut_at[2], False, None
                     self.cut()
-                    self.deaf, self.cut_at = False, None
                     return
                 if watched or not self.deaf:
                     target.sendall(data)
@@ -160,7 +160,7 @@ class Proxy:
             end.close()
 
     def cut(self):
-        for pair in self._pairs:
+        for pair in tuple(self._pairs):  # and nobody who comes back meanwhile
             for end in pair:
                 with suppress(OSError):  # closed already
                     end.shutdown(socket.SHUT_RDWR)
