@@ -23,6 +23,7 @@ from sections import (
     planning,
     replay,
     sequence,
+    servers,
     single,
     sizes,
     spaces,
@@ -58,6 +59,7 @@ SECTIONS = {
     "applying": Section("Apply and the store", applying),
     "caching": Section("The embedding cache", caching),
     "offline": Section("Proofs, differences, manifests", offline),
+    "servers": Section("A server beside the file", servers),
 }
 
 INTRODUCTION = f"""\
