@@ -185,10 +185,10 @@ def render(data: Any) -> Iterable[str]:
     graph = "the graph is made after the commit, within the load's time"
     yield (
         f"HNSW: {graph}. {QUESTIONS} questions, {ROUNDS} rounds, warm; *hybrid* is a whole search for 10 hits with the "
-        "query vector given, *dense* and *lexical* are one arm asked for 50. Questions are eight words of a "
-        "sentence, and some of them stand in most chunks. A vector of `hash` counts words, and a chunk here is "
-        "ten sentences drawn from everywhere: nearly all are as far from a question as any other, which is the hardest case for a graph; "
-        "see its recall. A model's vectors of texts about something are not so "
+        "query vector given, *dense* and *lexical* are one arm asked for 50. Questions are eight words of a sentence, "
+        "and some of them stand in most chunks. A vector of `hash` counts words, and a chunk here is ten sentences "
+        "drawn from everywhere: nearly all are as far from a question as any other, which is the hardest case for a "
+        "graph; see its recall. A model's vectors of texts about something are not so "
         "([postgres](adapters/postgres.md#measured)). Median, and ninth decile:"
     )
     ways = tuple(data["rows"][SQLITE]["ask"]["times"])
