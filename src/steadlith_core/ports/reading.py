@@ -115,7 +115,8 @@ class Reader(Recorded, Protocol):
         at an older, kept one. In order of (source, path).
 
         Whatever differs counts: root, metadata, chunks, occurrences, spans, source digest. Documents that changed in
-        between and changed back may be among them. Loads no document that did not change. Raises `GenerationGone`.
+        between and changed back may be among them. Loads no document that did not change. Raises `GenerationGone`
+        for a generation that is newer than this one, or not kept.
         """
         ...
 

@@ -111,7 +111,7 @@ class Store(Protocol):
         ...
 
     def tags(self) -> Mapping[str, int]:
-        """The names that generations were given, with their numbers."""
+        """The names that generations were given, in code point order, with their numbers."""
         ...
 
     def tag(self, name: str, generation: int | None) -> None:

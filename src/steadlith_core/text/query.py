@@ -46,7 +46,10 @@ def terms(query: str) -> tuple[str, ...]:
 
 
 def index_text(text: str) -> str:
-    """The text folded, with its CJK runs as spaced bigrams, for an index that splits words at spaces."""
+    """The text folded (NFKC), with its CJK runs as spaced bigrams, for an index that splits words at spaces.
+
+    Case is kept: lower it with `str.lower`, as `terms` does, and not with `casefold`, which makes other words.
+    """
     if text.isascii():
         return text.replace("\0", "")
     return _CJK.sub(_bigrams, _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))

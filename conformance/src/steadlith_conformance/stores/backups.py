@@ -24,7 +24,8 @@ class BackupRules:
     def test_a_backup_is_what_was_committed(self, make_store: MakeStore, tmp_path: Path) -> None:
         """A copy is only as good as what it can give back: all kept generations, and nothing that came later.
 
-        A store that has no file raises `UsageError` and says what to do instead.
+        The copy is open for reading: `begin` on it raises `UsageError`. A store that has no file raises `UsageError`
+        for `backup`, and says what to do instead.
         """
         store, target = make_store(), tmp_path / "copies" / "copy"
         target.parent.mkdir()

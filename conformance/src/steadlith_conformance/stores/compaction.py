@@ -195,8 +195,8 @@ class CompactionRules:
         assert problems(store) == []
 
     def test_a_space_that_no_kept_generation_names_goes(self, make_store: MakeStore) -> None:
-        """After a move to another model the old vectors are the largest part of an index, and nothing can
-        reach them.
+        """After a move to another model the old vectors are the largest part of an index, and nothing can reach them.
+        Remove the vectors of every space that no kept recipe names, though their entries stay, and count them.
         """
         store, other = make_store(), space(6, "another-model/1")
         (part,) = parts = pieces("one")

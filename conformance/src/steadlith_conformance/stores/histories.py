@@ -105,7 +105,7 @@ class HistoryRules:
 
     def test_what_changed_since_a_generation_is_named(self, make_store: MakeStore) -> None:
         """A rollback reads what differs and nothing else. Look for rows that began or ended since: of versions, and of
-        spans, which change without them.
+        spans, which change without them. A generation that is newer than this one, or not kept, is `GenerationGone`.
         """
         store = make_store()
         one = Piece("one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +29,10 @@ class WriterRules:
         write(store, {doc("b.md"): pieces("two")})
         with pytest.raises(StaleHead):
             store.begin(first)
+        last = store.head()
+        for other in (replace(last, lineage="another"), replace(last, state_root=first.state_root)):
+            with pytest.raises(StaleHead):  # as many generations, and another index
+                store.begin(other)
 
     def test_of_two_open_writes_one_wins(self, make_store: MakeStore) -> None:
         """Whoever was overtaken learns it at `begin` (`LockHeld`) or at `commit` (`StaleHead`), and leaves no row."""
