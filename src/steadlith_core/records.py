@@ -286,3 +286,17 @@ class Generation:
     summary: Mapping[str, int] = field(default_factory=dict)
     why: str = "apply"
     configuration: str | None = None
+
+    @property
+    def head(self) -> Head:
+        """The head that points at it."""
+        return Head(
+            lineage=self.lineage,
+            generation=self.number,
+            corpus_root=self.corpus_root,
+            state_root=self.state_root,
+            recipe=self.recipe,
+            plan_digest=self.plan_digest,
+            documents=self.documents,
+            chunks=self.chunks,
+        )

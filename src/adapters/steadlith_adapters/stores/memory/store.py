@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.heads import has_moved
 from steadlith_adapters.stores.memory import compaction
 from steadlith_adapters.stores.memory.reader import MAX_LIMIT, MemoryReader
 from steadlith_adapters.stores.memory.state import State
@@ -81,10 +82,7 @@ class MemoryStore:
         """See `Store.begin`."""
         head = self._states()[-1].head
         self._refuse_to_write()
-        found = (head.lineage, head.generation, head.state_root)
-        # The empty roots depend on the configured identity versions, so generation 0 is compared by its number.
-        unequal = found != (expected.lineage, expected.generation, expected.state_root)
-        if unequal and head.generation + expected.generation:
+        if has_moved(head, expected):
             message = f"the index is at generation {head.generation}, not at {expected.generation}; plan again"
             raise StaleHead(message)
         write = MemoryTransaction(self._history, mend=mend)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vector
 from steadlith_adapters.stores.memory.state import sealed
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
-from steadlith_core.records import Head
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
-    from steadlith_core.records import DocumentId, Generation, Space, Span
+    from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
 QUANTIZATION = frozenset(QUANTIZATIONS)
@@ -145,7 +144,7 @@ class MemoryTransaction:
             if self._history[-1] is not self._base:
                 message = f"the head moved from generation {base.generation} during this write; plan again"
                 raise StaleHead(message)
-            head = _head(generation)
+            head = generation.head
             used = frozenset(range(1, self._next))
             self._history.append(replace(state, head=head, generation=generation, used=used))
         self._ended = True
@@ -180,16 +179,3 @@ def _refuse_shared(ids: Sequence[int | None]) -> None:
             message = f"occurrence {each} is placed twice"
             raise AdapterError(message)
         seen.add(each)
-
-
-def _head(generation: Generation) -> Head:
-    return Head(
-        lineage=generation.lineage,
-        generation=generation.number,
-        corpus_root=generation.corpus_root,
-        state_root=generation.state_root,
-        recipe=generation.recipe,
-        plan_digest=generation.plan_digest,
-        documents=generation.documents,
-        chunks=generation.chunks,
-    )

@@ -14,9 +14,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.postgres import ann, border, connection, generations, guards, returning, spaces, tags
 from steadlith_adapters.stores.postgres.checks import history, references, whole
-from steadlith_core.errors import GenerationGone, LockHeld, StaleHead
+from steadlith_core.errors import GenerationGone, LockHeld
 from steadlith_core.ports import Compaction, Removable
 from steadlith_core.state.roots import space_id
 
@@ -104,7 +105,7 @@ def compact(target: Target, expected: Head, keep_from: int, *, scrub: bool) -> C
             before = returning.bytes_taken(session)
             with connection.transaction(session):
                 session.run("SELECT 1 FROM head WHERE id = 1 FOR UPDATE")
-                _refuse_moved(session, expected)
+                heads.refuse_compacting(generations.read_head(session), expected, session.place)
                 removed = removable(session, keep_from)
                 sound = _state(session)
                 _remove(session, target, keep_from, scrub=scrub)
@@ -113,16 +114,6 @@ def compact(target: Target, expected: Head, keep_from: int, *, scrub: bool) -> C
                     returning.note(session, removed.bytes)
             given_back = returning.give_back(session, target, scrub=scrub)
             return Compaction(keep_from, removed, before, returning.bytes_taken(session), given_back)
-
-
-def _refuse_moved(session: Session, expected: Head) -> None:
-    head = generations.read_head(session)
-    if head != expected:
-        message = (
-            f"{session.place}: the index is at generation {head.generation} ({head.state_root.short}), not at "
-            f"{expected.generation} ({expected.state_root.short}) as it was when compacting was decided; compact again"
-        )
-        raise StaleHead(message)
 
 
 def _spaces(session: Session, keep_from: int) -> _Spaces:

@@ -48,21 +48,7 @@ def read_head(session: Session) -> Head:
         return empty_head()
     if row[0] is None:
         raise border.damaged(session.place, f"generation {number}, the head's, is missing")
-    return head_of(_generation(session, tuple(row)))
-
-
-def head_of(last: Generation) -> Head:
-    """The head that points at a generation."""
-    return Head(
-        lineage=last.lineage,
-        generation=last.number,
-        corpus_root=last.corpus_root,
-        state_root=last.state_root,
-        recipe=last.recipe,
-        plan_digest=last.plan_digest,
-        documents=last.documents,
-        chunks=last.chunks,
-    )
+    return _generation(session, tuple(row)).head
 
 
 def read_history(session: Session) -> tuple[Generation, ...]:

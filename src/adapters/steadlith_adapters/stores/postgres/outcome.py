@@ -1,4 +1,4 @@
-"""What a write finds out about its head: whether it still is the one it began on, and whether a commit happened.
+"""What a write finds out about its commit: whether it happened.
 
 A commit that was sent and not answered may still be under way on the server: its lock on the head's row is waited for
 before the answer is read, so that what is said then stays true.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.postgres import connection, generations
-from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError
+from steadlith_core.errors import AdapterError, OutcomeUnknown, SteadlithError
 
 if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.session import Session
     from steadlith_adapters.stores.postgres.target import Target
-    from steadlith_core.records import Generation, Head
+    from steadlith_core.records import Generation
 
 
 def hold_head(session: Session) -> None:
@@ -45,30 +45,3 @@ def _settled(target: Target, number: int) -> Generation | None:
         found = generations.read(session, number)
     session.close()
     return found
-
-
-def refuse_moved(head: Head, expected: Head, place: str) -> None:
-    """Refuse a head that is not the expected one."""
-    found = (head.lineage, head.generation, head.state_root)
-    # The empty roots depend on the configured identity versions, so generation 0 is compared by its number alone.
-    if found != (expected.lineage, expected.generation, expected.state_root) and head.generation + expected.generation:
-        message = (
-            f"{place}: the index is at generation {head.generation} ({head.state_root.short}), not at "
-            f"{expected.generation} ({expected.state_root.short}) as planned; plan again"
-        )
-        raise StaleHead(message)
-
-
-def refuse_mismatch(base: Head, given: Generation, documents: int, chunks: int, place: str) -> None:
-    """Refuse a generation that does not follow `base`, or does not count what the store then holds."""
-    expected = (base.generation + 1, base.generation, base.lineage or given.lineage, documents, chunks)
-    found = (given.number, given.parent, given.lineage, given.documents, given.chunks)
-    names = ("number", "parent", "lineage", "documents", "chunks")
-    wrong = [
-        f"{name} {is_given!r} where the store has {ours!r}"
-        for name, ours, is_given in zip(names, expected, found, strict=True)
-        if ours != is_given
-    ]
-    if wrong:
-        message = f"{place}: the generation does not fit the write: {', '.join(wrong)}; nothing was committed"
-        raise AdapterError(message)

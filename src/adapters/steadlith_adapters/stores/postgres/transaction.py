@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_root, check_vectors
 from steadlith_adapters.stores.postgres import (
     ann,
@@ -84,7 +85,7 @@ class PostgresTransaction:
             guards.share(session, guards.key(target.schema, guards.WRITING))
             session.run("BEGIN ISOLATION LEVEL READ COMMITTED")
             self._head = generations.read_head(session)
-            outcome.refuse_moved(self._head, expected, target.place)
+            heads.refuse_moved(self._head, expected, target.place)
             session.script(staging.CREATE)
             self._first_new = session.value("SELECT next_occurrence FROM head")
             if mend:
@@ -150,7 +151,7 @@ class PostgresTransaction:
             self._placing.send()
             staging.analyze(session)
             outcome.hold_head(session)
-            outcome.refuse_moved(generations.read_head(session), self._head, self._target.place)
+            heads.refuse_moved(generations.read_head(session), self._head, self._target.place)
             self._settle(session, generation)
             generations.write(session, generation)
             if not generations.swap(session, self._head, generation, self._placing.next_occurrence):
@@ -160,7 +161,7 @@ class PostgresTransaction:
             except SteadlithError as error:
                 self._end()
                 outcome.look(self._target, generation, error)
-                return generations.head_of(generation)
+                return generation.head
         # Best effort: what is derived can be made by the next commit, by a compaction, or by the server itself.
         with suppress(SteadlithError):
             lexical.spread(session)
@@ -168,7 +169,7 @@ class PostgresTransaction:
                 tending.count_anew(session)
             ann.tend(session, self._target)
         self._end()
-        return generations.head_of(generation)
+        return generation.head
 
     def abort(self) -> None:
         """See `Transaction.abort`."""
@@ -203,7 +204,7 @@ class PostgresTransaction:
             settle.contents(session)
             documents, chunks = settle.documents(session, number)
             documents, chunks = self._head.documents + documents, self._head.chunks + chunks
-        outcome.refuse_mismatch(self._head, generation, documents, chunks, self._target.place)
+        heads.refuse_mismatch(self._head, generation, documents, chunks, self._target.place)
         if self._has_nodes:
             trie.put(session, self._nodes, replace=self._mend)
         check_root(trie.nodes(session, [""]).get(""), generation)

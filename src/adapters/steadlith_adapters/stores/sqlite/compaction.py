@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.sqlite import opening
 from steadlith_adapters.sqlite.places import bytes_taken
+from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, spaces, told
 from steadlith_adapters.stores.sqlite.checks import history, whole
 from steadlith_adapters.stores.sqlite.connection import BUSY_MS
 from steadlith_adapters.stores.sqlite.migrating import migrate
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_adapters.stores.sqlite.session import Session
-from steadlith_core.errors import GenerationGone, StaleHead
+from steadlith_core.errors import GenerationGone
 from steadlith_core.ports import Compaction, Removable
 from steadlith_core.state.roots import space_id
 
@@ -87,7 +88,7 @@ def compact(path: Path, expected: Head, keep_from: int, *, scrub: bool) -> Compa
     before = bytes_taken(path)
     session = _writing(path, scrub=scrub)
     try:
-        _refuse_moved(session, expected)
+        heads.refuse_compacting(generations.read_head(session), expected, session.path)
         removed = removable(session, keep_from)
         sound = _state(session)
         _remove(session, keep_from, scrub=scrub)
@@ -110,16 +111,6 @@ def _writing(path: Path, *, scrub: bool) -> Session:
         session.run("BEGIN IMMEDIATE")
         migrate(session)
     return session
-
-
-def _refuse_moved(session: Session, expected: Head) -> None:
-    head = generations.read_head(session)
-    if head != expected:
-        message = (
-            f"{session.path}: the index is at generation {head.generation} ({head.state_root.short}), not at "
-            f"{expected.generation} ({expected.state_root.short}) as it was when compacting was decided; compact again"
-        )
-        raise StaleHead(message)
 
 
 def _refuse_gone(session: Session, keep_from: int) -> None:

@@ -14,12 +14,13 @@ from steadlith_adapters.stores.columns import read_counts
 from steadlith_adapters.stores.sqlite import told
 from steadlith_core import canon
 from steadlith_core.digest import Digest
-from steadlith_core.records import Generation, Head
+from steadlith_core.records import Generation
 from steadlith_core.state import recipe as recipes
 from steadlith_core.state.roots import empty_head
 
 if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Row, Session
+    from steadlith_core.records import Head
 
 _COLUMNS = "number, parent, lineage, corpus_root, state_root, recipe, plan_digest, documents, chunks, at, summary, seal"
 
@@ -29,17 +30,7 @@ def read_head(session: Session) -> Head:
     row = session.one(f"SELECT {_COLUMNS} FROM head JOIN generation ON number = head.generation")  # noqa: S608
     if row is None:
         return empty_head()
-    last = _generation(session, row)
-    return Head(
-        lineage=last.lineage,
-        generation=last.number,
-        corpus_root=last.corpus_root,
-        state_root=last.state_root,
-        recipe=last.recipe,
-        plan_digest=last.plan_digest,
-        documents=last.documents,
-        chunks=last.chunks,
-    )
+    return _generation(session, row).head
 
 
 def read_history(session: Session) -> tuple[Generation, ...]:

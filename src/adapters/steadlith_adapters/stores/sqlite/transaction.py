@@ -13,12 +13,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
 from steadlith_adapters.stores.sqlite import connection, generations, settle, spaces, trie, vectors, versions
 from steadlith_adapters.stores.sqlite.mending import Mending
 from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_core import canon
-from steadlith_core.errors import AdapterError, OutcomeUnknown, StaleHead, SteadlithError, UsageError
+from steadlith_core.errors import AdapterError, OutcomeUnknown, SteadlithError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ class SqliteTransaction:
         self._session = connection.writing(path)
         try:
             self._head = generations.read_head(self._session)
-            _refuse_moved(self._head, expected, path)
+            heads.refuse_moved(self._head, expected, path)
             for statement in settle.STAGE:
                 self._session.run(statement)
             row = self._session.one("SELECT next_occurrence FROM head")
@@ -170,7 +171,8 @@ class SqliteTransaction:
         with self._writing() as session:
             if self._mending:
                 self._documents, self._chunks = self._mending.settle(self._first_new)
-            self._refuse_mismatch(generation)
+            # Counted along the write, from a head that was checked like this; a write that mends counts the rows.
+            heads.refuse_mismatch(self._head, generation, self._documents, self._chunks, self._path)
             check_root(trie.nodes(session, [""]).get(""), generation)
             if not self._mending:
                 settle.occurrences(session, self._generation, self._first_new)
@@ -238,27 +240,6 @@ class SqliteTransaction:
             raise AdapterError(message)
         return claimed
 
-    def _refuse_mismatch(self, generation: Generation) -> None:
-        lineage = self._head.lineage or generation.lineage
-        # Counted along the write, from a head that was checked like this one; a write that mends counts the rows.
-        expected = (self._generation, self._head.generation, lineage, self._documents, self._chunks)
-        given = (
-            generation.number,
-            generation.parent,
-            generation.lineage,
-            generation.documents,
-            generation.chunks,
-        )
-        names = ("number", "parent", "lineage", "documents", "chunks")
-        wrong = [
-            f"{name} {is_given!r} where the store has {ours!r}"
-            for name, ours, is_given in zip(names, expected, given, strict=True)
-            if ours != is_given
-        ]
-        if wrong:
-            message = f"{self._path}: the generation does not fit the write: {', '.join(wrong)}; nothing was committed"
-            raise AdapterError(message)
-
     def _look(self, committed: Head, error: SteadlithError) -> None:
         """Raise unless the new head is there after all."""
         try:
@@ -288,14 +269,3 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
 def _headings(path: tuple[str, ...]) -> bytes:
     """A heading path as it is kept; neighbours share theirs."""
     return canon.encode(path)
-
-
-def _refuse_moved(head: Head, expected: Head, path: Path) -> None:
-    found = (head.lineage, head.generation, head.state_root)
-    # The empty roots depend on the configured identity versions, so generation 0 is compared by its number alone.
-    if found != (expected.lineage, expected.generation, expected.state_root) and head.generation + expected.generation:
-        message = (
-            f"{path}: the index is at generation {head.generation} ({head.state_root.short}), not at "
-            f"{expected.generation} ({expected.state_root.short}) as planned; plan again"
-        )
-        raise StaleHead(message)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores import whose
 from steadlith_adapters.stores.postgres import generations, settle, soundness, spaces
 from steadlith_adapters.stores.postgres import lexical as rows
-from steadlith_adapters.stores.postgres.checks import whose
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores import whose
 from steadlith_adapters.stores.columns import read_headings
-from steadlith_adapters.stores.postgres.checks import whose
 from steadlith_adapters.stores.postgres.schema import OPEN
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.records import DriftKind

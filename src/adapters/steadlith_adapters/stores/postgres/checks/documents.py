@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from steadlith_adapters.stores import packing
+from steadlith_adapters.stores import packing, whose
 from steadlith_adapters.stores.columns import read_metadata
-from steadlith_adapters.stores.postgres.checks import whose
 from steadlith_adapters.stores.postgres.schema import OPEN
 from steadlith_adapters.stores.postgres.session import batches
 from steadlith_core.digest import SIZE as DIGEST_SIZE

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores import whose
 from steadlith_adapters.stores.sqlite import generations, settle, soundness, spaces, wording
-from steadlith_adapters.stores.sqlite.checks import remade, whose
+from steadlith_adapters.stores.sqlite.checks import remade
 from steadlith_core.errors import SteadlithError
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem

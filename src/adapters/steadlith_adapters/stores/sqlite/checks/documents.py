@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from steadlith_adapters.stores import packing
+from steadlith_adapters.stores import packing, whose
 from steadlith_adapters.stores.columns import read_metadata
-from steadlith_adapters.stores.sqlite.checks import whose
 from steadlith_adapters.stores.sqlite.schema import OPEN
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.records import DocumentId, DriftKind

@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def document(source: bytes | None, path: bytes | None) -> DocumentId | None:
-    """The document of these names; none where its row is gone, or where nobody can read it."""
+def document(source: str | bytes | None, path: str | bytes | None) -> DocumentId | None:
+    """The document of these names, as a store keeps them; none where its row is gone, or where nobody can read it."""
     if source is None or path is None:
         return None
     try:
-        return DocumentId(*(each.decode("utf-8", "surrogatepass") for each in (source, path)))
+        return DocumentId(_name(source), _name(path))
     except UnicodeDecodeError:
         return None
+
+
+def _name(kept: str | bytes) -> str:
+    return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
 
 
 def digest(raw: bytes | None) -> Digest | None:
