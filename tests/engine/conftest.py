@@ -106,6 +106,15 @@ def settled(site):
     return site
 
 
+@pytest.fixture
+def churned(settled, article):
+    """Five generations, the last of which changed something."""
+    for number in range(4):
+        settled.write("one.md", article(f"one {number}"))
+        settled.apply()
+    return settled
+
+
 def touch_all(folder: Path, when=1_700_000_000):
     for path in folder.rglob("*"):
         os.utime(path, (when, when))

@@ -16,15 +16,6 @@ SECRET = "# Quixotry\n\nThe xylographic secret is kept in the ninth drawer of a 
 NEEDLES = (b"xylograph", b"zymurg", b"ninth drawer", b"Quixotr", b"quixotri", b"secret.md")
 
 
-@pytest.fixture
-def churned(settled, article):
-    """Five generations, the last of which changed something."""
-    for number in range(4):
-        settled.write("one.md", article(f"one {number}"))
-        settled.apply()
-    return settled
-
-
 def generations(site):
     return [each.number for each in site.open().history()]
 

@@ -20,14 +20,6 @@ def made(number, at="2026-01-01T00:00:00Z"):
 HISTORY = [made(number, f"2026-01-{number:02}T12:00:00Z") for number in range(4, 13)]
 
 
-@pytest.fixture
-def churned(settled, article):
-    for number in range(4):
-        settled.write("one.md", article(f"one {number}"))
-        settled.apply()
-    return settled
-
-
 # ------------------------------------------------------------------------------------------------- names
 
 
