@@ -39,6 +39,7 @@ LINES = st.sampled_from(
             "\u1100\u1161\u11a8",
         ),
         *("a\u00a0b\u3000c\u2003d", "x" * 300, "e\u0301" * 90, "\U0001f468\u200d\U0001f469" * 12, "", "a\vb\fc", "\0"),
+        *("\u0378\u0378\u0378", "\u3000"),
         *(" " * 80 + "far", "words one two three four five six seven eight nine ten eleven", "\u2028x"),
     ]
 )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from steadlith_conformance.chunkers import SOURCES
 from steadlith_core.chunking import outline
 from steadlith_core.chunking.router import FACTORY as ROUTER
 from steadlith_core.chunking.router import built_in
@@ -37,42 +38,6 @@ CAP = 256
 
 policies = pytest.mark.parametrize("name", POLICIES)
 
-LINES = st.sampled_from(
-    [
-        *("# Head", "## Sub head", "Under", "=====", "---", "```", "| a | b |", "|---|---|", "- item. More", "> quote"),
-        *("plain words. Another sentence here! no", "  indented line", "    deep code", ".. code::", "Literal::"),
-        *(
-            "長い文章です。次の文\uff01「引用」最後",
-            "cafe\u0301 re\u0301sume\u0301",
-            "\u0301mark",
-            "\u3099",
-            "\u1100\u1161\u11a8",
-        ),
-        *(
-            "a\u00a0b\u3000c\u2003d",
-            "\u3000",
-            "x" * 300,
-            "e\u0301" * 90,
-            "\u0378" * 3,
-            "\U0001f468\u200d\U0001f469" * 12,
-            "",
-        ),
-        *(
-            "a\vb\fc",
-            " " * 80 + "far",
-            "words one two three four five six seven eight nine ten eleven",
-            "\0",
-            "\u2028x",
-        ),
-    ]
-)
-DOCUMENTS = st.builds(
-    lambda lines, end, front: front + end.join(lines),
-    st.lists(LINES, max_size=14),
-    st.sampled_from(["\n", "\r\n", "\r", "\n\n", " \n"]),
-    st.sampled_from(["", "", "\ufeff", "---\ntitle: T\n---\n"]),
-)
-
 
 def read(source, grammar):
     """As planning reads a document, but one whose front matter is refused: it has none here."""
@@ -87,7 +52,7 @@ def test_the_laws_hold_on_any_document(name):
     policy = POLICIES[name]
 
     @settings(max_examples=150, deadline=None)
-    @given(DOCUMENTS, st.sampled_from(Format))
+    @given(SOURCES, st.sampled_from(Format))
     @example("", Format.MARKDOWN)
     @example("---\ntitle: T\n---\n\u0301x", Format.MARKDOWN)
     def check(source, grammar):
@@ -123,7 +88,7 @@ def test_all_solid_text_is_in_a_chunk(name):
     policy = POLICIES[name]
 
     @settings(max_examples=150, deadline=None)
-    @given(DOCUMENTS, st.sampled_from(Format))
+    @given(SOURCES, st.sampled_from(Format))
     def check(source, grammar):
         content, text = source.encode(), read(source, grammar)
         chunks, _ = policy.cut(text, grammar)
@@ -145,7 +110,7 @@ def test_sizes_are_kept(name):
     from steadlith_core.chunking import words
 
     @settings(max_examples=150, deadline=None)
-    @given(DOCUMENTS)
+    @given(SOURCES)
     def check(source):
         text = read(source, Format.TEXT)
         for chunk in POLICIES[name].cut(text, Format.TEXT)[0]:
