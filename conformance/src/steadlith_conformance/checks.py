@@ -204,6 +204,10 @@ CHECKS: Mapping[int, Check] = {
             "test_a_store_compacts_nothing_under_its_own_write",
         ),
     ),
+    71: Check(
+        "older generations are searched as they were, or not at all",
+        ("test_an_old_generation_is_searched_as_it_was", "test_the_arms_of_an_old_generation_are_refused"),
+    ),
 }
 
 
