@@ -104,9 +104,9 @@ class Reader(Recorded, Protocol):
     """One generation, frozen: nothing that commits later is seen. Close it soon; readers hold back compaction.
 
     The arms (`dense`, `lexical`, `cosines`) search the head. At an older generation a store of time travel "search"
-    answers as it did when that one was the head: "live" are the entries that an occurrence of then uses, scores and
-    statistics are over these. It is exact there, codes and graphs or not, and may cost a look at all that the generation
-    holds. A store of time travel "manifest" raises `GenerationGone`.
+    answers as it did when that one was the head: "live" are the entries that an occurrence of then uses, and scores
+    and statistics are over these. It is exact there, codes and graphs or not, and may cost a look at all that the
+    generation holds. A store of time travel "manifest" raises `GenerationGone`.
     """
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:

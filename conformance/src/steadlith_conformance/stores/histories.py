@@ -17,10 +17,13 @@ from steadlith_conformance.samples import (
     source_digest,
     space,
     spans,
+    texts_of,
     vector,
     versions,
     write,
+    write_vectors,
 )
+from steadlith_conformance.stores.topics import DIMENSIONS, LIMIT, best, queries, sample
 from steadlith_conformance.suite import inapplicable
 from steadlith_core.errors import GenerationGone, UsageError
 
@@ -84,8 +87,8 @@ class HistoryRules:
         ]
 
     def test_the_arms_of_an_old_generation_are_refused(self, make_store: MakeStore) -> None:
-        """`time_travel = "manifest"`: arms know the head alone. Raise `GenerationGone`, instead of answering with what is
-        live today. A store whose arms do answer for a generation as it was says `"search"`.
+        """`time_travel = "manifest"`: arms know the head alone. Raise `GenerationGone`, instead of answering with what
+        is live today. A store whose arms do answer for a generation as it was says `"search"`.
         """
         store = make_store()
         if store.capabilities.time_travel != "manifest":
@@ -153,6 +156,30 @@ class HistoryRules:
         for number in range(2, len(changes) + 1):
             with closing(store.snapshot(number)) as reader:
                 assert asked(reader) == answers[number], f"generation {number}, after a compaction"
+
+    def test_a_large_old_generation_is_searched_as_it_was(self, make_store: MakeStore) -> None:
+        """What a store does in another way where there is much, it does for an older generation too: nothing near is
+        missed, and common words count for as little as they did.
+        """
+        store = make_store()
+        if store.capabilities.time_travel != "search":
+            inapplicable("the store says that it searches its head only")
+        given, where = sample(), space(DIMENSIONS)
+        write_vectors(store, given, where)
+        terms = ["text", "7", "1234"]
+
+        def asked(reader: Reader) -> object:
+            dense = [reader.dense(where, query, LIMIT, exact=True) for query in queries()[:5]]
+            return dense, [(hit.entry, round(hit.score, 9)) for hit in reader.lexical(terms, LIMIT)]
+
+        with closing(store.snapshot()) as reader:
+            wanted = asked(reader)
+        left = {text: each for text, each in given.items() if text.endswith("3")}
+        write_vectors(store, left, where)
+        with closing(store.snapshot(1)) as reader:
+            assert asked(reader) == wanted
+            hits = reader.dense(where, queries()[0], LIMIT)
+            assert texts_of(reader, hits) == best(given, queries()[0])
 
     def test_the_head_by_number_is_the_head(self, make_store: MakeStore) -> None:
         """A reader of the head's number is a reader of the head, arms included."""

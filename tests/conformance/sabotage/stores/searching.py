@@ -223,6 +223,15 @@ def rarity_of_today(it, terms, limit, among=None):
     return tuple(replace(hit, score=today.get(hit.entry, hit.score)) for hit in hits)
 
 
+@breaks("reader.dense", "test_a_large_old_generation_is_searched_as_it_was")
+def of_much_the_first(it, space, query, limit, among=None, *, exact=False):
+    """Of an older generation that is large some are compared."""
+    hits = it.inner.dense(space, query, limit, among, exact=exact)
+    if it.inner.generation == it.inner.head.generation or len(_live(it)) < MOST:
+        return hits
+    return it.inner.dense(space, query, limit, sorted(_live(it))[:MOST])
+
+
 @breaks("reader.cosines", "test_an_old_generation_is_searched_as_it_was")
 def cosines_of_the_head_alone(it, *given):
     """An older generation has hits and no cosines."""

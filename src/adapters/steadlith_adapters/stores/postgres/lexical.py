@@ -155,8 +155,8 @@ def ranked(
     among: Sequence[int] | None,
     rows: Sequence[tuple[int, str]] | None = None,
 ) -> tuple[ArmHit, ...]:
-    """The best `limit` of the rows that are kept, or of `rows` (an entry and its words, as `words.written`). `held` says
-    how many entries hold each word, and under `ALL` how many there are.
+    """The best `limit` of the rows that are kept, or of `rows` (an entry and its words, as `words.written` makes them).
+    `held` says how many entries hold each word, and under `ALL` how many there are.
     """
     entries = held.get(ALL, 0)
     # A term of several words is no more common than its rarest one.

@@ -3,8 +3,8 @@
 1. What was live then is told by occurrences: an entry that one of them used, if it is to be embedded.
 2. Vectors of what is live no more are kept beside the others, and all that were live are compared: neither a code nor a
    graph chooses.
-3. Words are kept of what is live now. So the words of the texts of then are made again, here, and counted; the rows that
-   hold a word of the query go to the server, which scores them as it scores its own. It reads every text of then.
+3. Words are kept of what is live now. So the words of the texts of then are made again, here, and counted; the rows
+   that hold a word of the query go to the server, which scores them as it scores its own. It reads every text of then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _THEN = """
     WHERE e.context_hash IS NOT NULL
         AND e.entry IN (SELECT o.entry FROM occurrence o WHERE o.valid_from <= %s AND o.valid_to > %s)"""
-_LIVE = f"SELECT e.entry FROM entry e {_THEN}"
+_LIVE = f"SELECT e.entry FROM entry e {_THEN}"  # noqa: S608
 _ROWS = f"{lexical.ROWS} {_THEN}"
 
 

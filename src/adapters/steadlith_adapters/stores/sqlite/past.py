@@ -2,7 +2,7 @@
 
 1. What was live then is told by occurrences: an entry that one of them used, if it is to be embedded.
 2. Vectors of what is live no more are kept beside the others, and all that were live are compared: no code chooses.
-3. The lexical index holds what is live now, and every score of its depends on all that it holds. So one of then is made,
+3. The lexical index holds what is live now, and each score in it depends on all that it holds. So one of then is made,
    by the same statements, of the texts of then: the same words, the same scores, at the cost of reading them all.
 """
 
