@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from steadlith.assembly import Assembly
     from steadlith.between import Between
+    from steadlith.described import Described
     from steadlith_core.ports import Store
 
 
@@ -74,6 +75,13 @@ class Generations:
         with ExitStack() as stack:
             reader = stack.enter_context(closing(self._open(stack, readonly=True).snapshot(at)))
             return restoring.text(reader, id_)
+
+    def describe(self, number: int) -> Described:
+        """All that is known of a kept generation, and what it changed. Raises `GenerationGone`."""
+        from steadlith import described
+
+        with ExitStack() as stack:
+            return described.described(self._open(stack, readonly=True), number)
 
     @contextmanager
     def between(self, old: int, new: int) -> Iterator[Between]:

@@ -66,18 +66,28 @@ def comparison(found: Comparison, texts: Texts | None = None) -> Iterator[Line]:
     if found.same:
         yield "bold green", f"No differences: {counted(found.new.documents, found.new.chunks)}, same roots."
         return
-    for name, left, right in found.recipe:
-        yield STYLES["~"], f"~ {name}: {clean(left)} -> {clean(right)}"
+    yield from recipe(found)
     for each in found.documents:
         yield changed(each)
         for line in texts(each) if texts else ():
             yield TEXT_STYLES.get(line[:1], ""), f"    {clean(line)}"
-    kinds = Counter(each.kind for each in found.documents)
-    counts = ", ".join(f"{count:,} {WORDS.get(kind, kind)}" for kind in Kind if (count := kinds[kind]))
     yield "", ""
-    yield "bold", f"Documents: {counts or 'no differences'}."
+    yield "bold", totals(found)
     yield "", f"Before: {counted(found.old.documents, found.old.chunks)}, root {found.old.corpus_root.short}"
     yield "", f"After:  {counted(found.new.documents, found.new.chunks)}, root {found.new.corpus_root.short}"
+
+
+def recipe(found: Comparison) -> Iterator[Line]:
+    """What of the recipe differs."""
+    for name, left, right in found.recipe:
+        yield STYLES["~"], f"~ {name}: {clean(left)} -> {clean(right)}"
+
+
+def totals(found: Comparison) -> str:
+    """How many documents differ, and how."""
+    kinds = Counter(each.kind for each in found.documents)
+    counts = ", ".join(f"{count:,} {WORDS.get(kind, kind)}" for kind in Kind if (count := kinds[kind]))
+    return f"Documents: {counts or 'no differences'}."
 
 
 def changed(each: Changed) -> Line:

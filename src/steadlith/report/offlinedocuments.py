@@ -55,17 +55,19 @@ def verification(found: Verification, file: Path) -> dict[str, Any]:
 
 def comparison(found: Comparison, texts: Texts | None = None) -> dict[str, Any]:
     """What two states differ in; with `texts` the difference of each document's text as well."""
-    return _document(
-        "steadlith-difference",
-        same=found.same,
-        old=_header(found.old),
-        new=_header(found.new),
-        recipe=_facts(found.recipe),
-        documents=[changed(each) | ({"text": list(texts(each))} if texts else {}) for each in found.documents],
-    )
+    return _document("steadlith-difference", old=_header(found.old), new=_header(found.new), **differing(found, texts))
 
 
-def changed(each: Changed) -> dict[str, Any]:
+def differing(found: Comparison, texts: Texts | None = None) -> dict[str, Any]:
+    """What differs of the recipe and of the documents."""
+    return {
+        "same": found.same,
+        "recipe": _facts(found.recipe),
+        "documents": [_changed(each) | ({"text": list(texts(each))} if texts else {}) for each in found.documents],
+    }
+
+
+def _changed(each: Changed) -> dict[str, Any]:
     """How a document differs; its chunks are null where one of the states is a manifest."""
     return {
         "document": _id(each.id),
