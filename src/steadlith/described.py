@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A generation, the names that it was given, and what it changed against its parent, where that is kept."""
+    """A generation, the names that it was given, and what it changed against its parent, where that is kept.
+
+    `reconfigured` if it was made under the text of another configuration than its parent.
+    """
 
     generation: Generation
     names: tuple[str, ...]
-    changes: Comparison | None
+    changes: Comparison | None = None
+    reconfigured: bool = False
 
 
 def described(store: Store, number: int) -> Described:
@@ -39,6 +43,7 @@ def described(store: Store, number: int) -> Described:
     made = kept[number]
     names = tuple(name for name, named in tags.items() if named == number)
     if made.parent not in kept:
-        return Described(made, names, None)
+        return Described(made, names)
+    reconfigured = made.configuration != kept[made.parent].configuration
     with between.opened(store, made.parent, number) as found:
-        return Described(made, names, found.found)
+        return Described(made, names, found.found, reconfigured)

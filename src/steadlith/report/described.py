@@ -25,7 +25,7 @@ def lines(found: Described) -> Iterator[Line]:
     yield "bold", f"Generation {made.number}: {offline.counted(made.documents, made.chunks)}{named}"
     yield "", f"Made:          {clean(made.at)}, {clean(made.why)}, from generation {made.parent}"
     yield "", f"Steps:         {generations.counts(made)}"
-    yield "", f"Embedded:      {generations.cost(made) or 'not noted'}"
+    yield "", f"Cost:          {generations.cost(made) or 'not noted'}"
     yield "", f"Corpus root:   {made.corpus_root}"
     yield "", f"State root:    {made.state_root}"
     yield "", f"Plan:          {made.plan_digest}"
@@ -43,6 +43,7 @@ def document(found: Described) -> dict[str, Any]:
         "format_version": documents.FORMAT_VERSION,
         "kind": "steadlith-generation",
         **generations.fields(found.generation, list(found.names)),
+        "reconfigured": found.reconfigured,
         "changes": None if found.changes is None else offlinedocuments.differing(found.changes),
     }
 
@@ -50,7 +51,8 @@ def document(found: Described) -> dict[str, Any]:
 def _configuration(found: Described) -> str:
     if found.generation.configuration is None:
         return "not noted"
-    return f"`steadlith show {found.generation.number} --configuration` prints it"
+    other = f"not that of generation {found.generation.parent}; " if found.reconfigured else ""
+    return f"{other}`steadlith show {found.generation.number} --configuration` prints it"
 
 
 def _changes(found: Described) -> Iterator[Line]:

@@ -70,7 +70,7 @@ def comparison(found: Comparison, texts: Texts | None = None) -> Iterator[Line]:
     for each in found.documents:
         yield changed(each)
         for line in texts(each) if texts else ():
-            yield TEXT_STYLES.get(line[:1], ""), f"    {clean(line)}"
+            yield TEXT_STYLES.get(line[:1], ""), f"    {clean(line)}".rstrip()
     yield "", ""
     yield "bold", totals(found)
     yield "", f"Before: {counted(found.old.documents, found.old.chunks)}, root {found.old.corpus_root.short}"
