@@ -27,7 +27,8 @@ class CheckedRules:
         write(store, {doc("a.md"): pieces("one"), doc("b.md"): pieces("two")})
         before = store.head()
         transaction = store.begin(before)
-        changes = {doc("a.md"): pieces("one", "three"), doc("b.md"): None}
+        many = pieces(*(f"one of many, number {number}, {'and so on ' * 40}" for number in range(200)))
+        changes = {doc("a.md"): pieces("one", "three"), doc("b.md"): None, doc("many.md"): many}
         with closing(store.snapshot()) as reader:
             given = stage(transaction, reader, changes)
         seen: list[Head] = []
@@ -35,7 +36,7 @@ class CheckedRules:
         def check(reader: Reader) -> None:
             seen.append(reader.head)
             assert reader.generation == 2
-            assert [each.id for each in reader.documents()] == [doc("a.md")]
+            assert [each.id for each in reader.documents()] == [doc("a.md"), doc("many.md")]
             assert [row.text_hash for row in reader.chunks(doc("a.md"))] == [
                 p.text_hash for p in pieces("one", "three")
             ]
