@@ -46,7 +46,7 @@ def asked(assembly: Assembly, reader: Reader, history: Callable[[], Sequence[Gen
         recipe = reader.head.recipe
         if recipe is None or reader.head.chunks == 0 or _leads_to(assembly, recipe.spaces[0], NOW, reasons):
             return Asked(reader.head, assembly)
-    made = _find(reader.generation, history)
+    made = _find(reader, history)
     wanted, noted = made.recipe.spaces[0], f"the configuration of generation {made.number}"
     then = _noted(assembly, made, noted, reasons)
     if then is not None and _leads_to(then, wanted, noted, reasons):
@@ -63,12 +63,12 @@ def named(space: Space) -> str:
     return f"{space.model_id} ({space.dimensions} dimensions, {space.quantization})"
 
 
-def _find(number: int, history: Callable[[], Sequence[Generation]]) -> Generation:
+def _find(reader: Reader, history: Callable[[], Sequence[Generation]]) -> Generation:
     with adapter("looking for a generation"):
         for made in history():
-            if made.number == number:
+            if made.number == reader.generation:
                 return made
-    raise GenerationGone(f"generation {number} is not kept")
+    raise GenerationGone(f"generation {reader.generation} is not kept")
 
 
 def _noted(assembly: Assembly, made: Generation, name: str, reasons: list[str]) -> Assembly | None:

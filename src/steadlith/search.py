@@ -74,17 +74,17 @@ def search(
     reader: Reader,
     query: str,
     *,
-    history: Callable[[], Sequence[Generation]],
     limit: int,
     parents: bool = False,
     places: Sequence[str] = (),
     exact: bool = False,
+    history: Callable[[], Sequence[Generation]] = tuple,
 ) -> Answer:
     """Answer one query from the documents in `places` (all, if there is none), with the texts of parents if asked.
 
-    `exact` lets no store approximate. Raises `UsageError` for a limit outside 1 to 200 or a place that cannot be,
-    `ConfigError` where nothing here embeds as the reader's generation was embedded, `GenerationGone` for one that the
-    store does not search.
+    `exact` lets no store approximate. The `history` is asked where the configuration may not do (`asking`). Raises
+    `UsageError` for a limit outside 1 to 200 or a place that cannot be, `ConfigError` where nothing here embeds as the
+    reader's generation was embedded, `GenerationGone` for one that the store does not search.
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise UsageError(f"limit = {limit}: choose from 1 to {MAX_LIMIT}")

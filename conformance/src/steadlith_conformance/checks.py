@@ -205,6 +205,14 @@ CHECKS: Mapping[int, Check] = {
         ),
     ),
     71: Check(
+        "a check before the commit",
+        (
+            "test_a_check_sees_what_would_be_the_head",
+            "test_a_check_that_raises_commits_nothing",
+            "test_the_reader_of_a_check_ends_with_it",
+        ),
+    ),
+    72: Check(
         "older generations are searched as they were, or not at all",
         (
             "test_an_old_generation_is_searched_as_it_was",
