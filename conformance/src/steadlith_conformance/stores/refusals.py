@@ -114,10 +114,11 @@ class RefusalRules:
         """Spans are matched by position: one more or less would move all that follow."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
-        other = version(doc("a.md"), pieces("one"))
-        spans = [placement.span for placement in other.placements]
-        _refused(store, lambda to: to.respan(doc("a.md"), other.source_digest, spans))
-        _refused(store, lambda to: to.respan(doc("absent.md"), other.source_digest, spans))
+        for parts in (pieces("one"), pieces("one", "two", "three")):
+            other = version(doc("a.md"), parts)
+            spans = [placement.span for placement in other.placements]
+            _refused(store, lambda to, other=other, spans=spans: to.respan(doc("a.md"), other.source_digest, spans))
+            _refused(store, lambda to, other=other, spans=spans: to.respan(doc("gone.md"), other.source_digest, spans))
 
     def test_an_occurrence_that_never_was_is_refused(self, make_store: MakeStore) -> None:
         """Ids are given out by the store. One that it never gave is a caller's invention."""
