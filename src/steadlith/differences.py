@@ -1,4 +1,4 @@
-"""What two states of an index differ in: two manifests, two generations, or one of each; and two plans.
+"""What two states of an index differ in, one of which is a manifest or both; and two plans. (`between`: generations.)
 
 1. Documents are named by their id; a document that vanished and one that appeared with its root are one, renamed.
 2. Where both states have their trie, only what differs is read.
@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.plan import DocumentChange, Plan
-    from steadlith_core.records import DocumentId
+    from steadlith_core.records import DocumentId, Head
     from steadlith_core.rows import RecordedChunk, RecordedDocument
     from steadlith_core.state.difference import Difference
     from steadlith_core.state.manifest import Header
@@ -41,22 +41,45 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Chunks:
+    """What became of a document's chunks between two generations of one index.
+
+    `kept` stand where they stood; `updated` too, and are embedded or named otherwise; `moved` stood elsewhere, in this
+    document or in another one; `left` stand in another one now. `added` and `removed` are of one generation alone.
+    """
+
+    kept: int
+    updated: int
+    moved: int
+    added: int
+    removed: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
-    """One document that differs. `origin` is where a renamed one was; chunks are none on a side that has not got it."""
+    """One document that differs. `origin` is where a renamed one was; counts are none on a side that has not got it.
+    `chunks` are known of generations, which have occurrences, and not of manifests.
+    """
 
     id: DocumentId
     kind: Kind
     old_chunks: int | None
     new_chunks: int | None
     origin: DocumentId | None = None
+    chunks: Chunks | None = None
+
+    def with_chunks(self, chunks: Chunks) -> Changed:
+        """The same, with this known of its chunks."""
+        return replace(self, chunks=chunks)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """What two states differ in. `recipe` has a field, and what it is on each side."""
 
-    old: Header
-    new: Header
+    old: Header | Head
+    new: Header | Head
     recipe: tuple[tuple[str, str, str], ...]
     documents: tuple[Changed, ...]
 
@@ -107,7 +130,7 @@ def compare(old: Side, new: Side) -> Comparison:
         ]
     gone = [lefts[each.key] for each in found if not each.new]
     come = [rights[each.key] for each in found if not each.old]
-    documents = sorted([*changed, *_moved(gone, come)], key=lambda each: each.id)
+    documents = sorted([*changed, *paired(gone, come)], key=lambda each: each.id)
     recipe = tuple(recipe_differences(old.header.recipe, new.header.recipe))
     return Comparison(old.header, new.header, recipe, tuple(documents))
 
@@ -127,7 +150,7 @@ def _counts(
     return lefts[key].chunk_count, rights[key].chunk_count
 
 
-def _moved(gone: Iterable[RecordedDocument], come: Iterable[RecordedDocument]) -> Iterator[Changed]:
+def paired(gone: Iterable[RecordedDocument], come: Iterable[RecordedDocument]) -> Iterator[Changed]:
     """Vanished and appeared documents with equal roots pair in the order of their ids, as in a plan."""
     left: defaultdict[Digest, list[RecordedDocument]] = defaultdict(list)
     for document in sorted(gone, key=_id, reverse=True):

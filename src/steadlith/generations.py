@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from steadlith import naming, restoring
@@ -11,9 +11,11 @@ from steadlith.compacting import document_ids
 from steadlith_core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from steadlith.assembly import Assembly
+    from steadlith.between import Between
+    from steadlith.described import Described
     from steadlith_core.ports import Store
 
 
@@ -73,6 +75,24 @@ class Generations:
         with ExitStack() as stack:
             reader = stack.enter_context(closing(self._open(stack, readonly=True).snapshot(at)))
             return restoring.text(reader, id_)
+
+    def describe(self, number: int) -> Described:
+        """All that is known of a kept generation, and what it changed. Raises `GenerationGone`."""
+        from steadlith import described
+
+        with ExitStack() as stack:
+            return described.described(self._open(stack, readonly=True), number)
+
+    @contextmanager
+    def between(self, old: int, new: int) -> Iterator[Between]:
+        """What two kept generations differ in, at the cost of that; their texts can be asked for until it is closed.
+
+        Raises `GenerationGone`.
+        """
+        from steadlith import between
+
+        with ExitStack() as stack:
+            yield stack.enter_context(between.opened(self._open(stack, readonly=True), old, new))
 
     def _tag(self, name: str, generation: int | None, lock_timeout: float) -> None:
         with ExitStack() as stack:

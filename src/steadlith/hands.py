@@ -27,6 +27,7 @@ from steadlith_core.errors import (
     StoreCorrupt,
 )
 from steadlith_core.events import Warned
+from steadlith_core.planning import spent
 from steadlith_core.planning.make import Terms, make_plan
 from steadlith_core.planning.planfile import plan_digest
 from steadlith_core.records import Generation
@@ -95,6 +96,7 @@ class Hands:
     _draft: Draft | None = None
     _seen: Observed | None = None
     _locked: bool = False
+    _paid: int = 0
     _used: tuple[Digest, ...] = ()
     _way: Underway | None = field(init=False)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -165,8 +167,7 @@ class Hands:
                 return fx.Embedded(effect.batch, self.assembly.embedder.embed_documents(effect.texts))
             case fx.Keep():
                 self._writable_cache().put(effect.vectors)
-                if self._way is not None:
-                    self._way.embedded += len(effect.vectors)
+                self._paid += len(effect.vectors)
                 return fx.Kept(effect.batch)
             case fx.Remember():
                 return self._remember(effect)
@@ -252,7 +253,7 @@ class Hands:
             documents=planned.target.documents,
             chunks=planned.target.chunks,
             at=clock.utc_now(),
-            summary=dict(planned.counts),
+            summary=spent.note(planned, self._paid),
             why="apply" if self.goal is None else self.goal.why,
             configuration=self.assembly.config.text,
         )
@@ -269,7 +270,7 @@ class Hands:
         except BaseException:
             transaction.abort()
             raise
-        check = None if self._way is None else partial(self._way.check, self._kept())
+        check = None if self._way is None else partial(self._way.check, self._kept(), self._paid)
         return fx.CommitDone(transaction.commit(generation, check))
 
     def _remember(self, effect: fx.Remember) -> fx.Outcome:

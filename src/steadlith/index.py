@@ -170,18 +170,28 @@ class Index:
             return rollback.preview(self._assembly, goal, rollback.plan(goal, store, terms(goal.assembly)))
 
     def search(
-        self, query: str, *, limit: int = 10, parents: bool = False, places: Sequence[str] = (), exact: bool = False
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        parents: bool = False,
+        places: Sequence[str] = (),
+        exact: bool = False,
+        at: int | None = None,
     ) -> Answer:
         """Dense and lexical hits with exact source spans, best first. Raises `UsageError` for a limit out of range.
 
         With `parents`, a hit that is a part of another chunk has that one's text as well (`Hit.parent`). With `places`
         (`SOURCE:PATH` or `PATH`, a document or a folder) only these answer. With `exact` nothing is approximated.
+        `at` a kept generation it is what that one answered as the head. Raises `GenerationGone`, and `ConfigError` if
+        nothing here embeds as it was embedded.
         """
         from steadlith.search import search
 
-        with self.reader() as reader:
+        options: Any = {"limit": limit, "parents": parents, "places": places, "exact": exact}
+        with self.reader(at) as reader:
             try:
-                return search(self._assembly, reader, query, limit=limit, parents=parents, places=places, exact=exact)
+                return search(self._assembly, reader, query, history=self.history, **options)
             except ConfigError:
                 self._refuse_unfinished()  # the index may be that of a configuration which is not in place yet
                 raise

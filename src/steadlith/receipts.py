@@ -15,6 +15,7 @@ from steadlith import files
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.errors import UsageError
+from steadlith_core.planning import spent
 from steadlith_core.planning.planfile import recipe_document
 
 if TYPE_CHECKING:
@@ -133,5 +134,5 @@ def _plain(made: Generation) -> dict[str, Any]:
         "chunks": made.chunks,
         "recipe": recipe_document(made.recipe),
         "configuration": made.configuration,
-        "counts": dict(made.summary),
+        "counts": dict(spent.steps(made.summary)),
     }

@@ -10,20 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from steadlith.asking import asked
 from steadlith.border import adapter
 from steadlith.scope import allows
 from steadlith_core import vectors
-from steadlith_core.errors import ConfigError, UsageError
+from steadlith_core.errors import UsageError
 from steadlith_core.retrieval.fusion import additive
 from steadlith_core.text.query import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from steadlith.assembly import Assembly
     from steadlith_core.digest import Digest
     from steadlith_core.ports import Reader
-    from steadlith_core.records import DocumentId, Space, Span
+    from steadlith_core.records import DocumentId, Generation, Span
     from steadlith_core.rows import OccurrenceHit
 
 MAX_LIMIT = 200
@@ -58,11 +59,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits of one query, best first, and the generation that gave them."""
+    """The hits of one query, best first, and the generation that gave them. `note` says if another configuration than
+    expected embedded the query.
+    """
 
     query: str
     generation: int
     hits: tuple[Hit, ...]
+    note: str | None = None
 
 
 def search(
@@ -74,34 +78,36 @@ def search(
     parents: bool = False,
     places: Sequence[str] = (),
     exact: bool = False,
+    history: Callable[[], Sequence[Generation]] = tuple,
 ) -> Answer:
     """Answer one query from the documents in `places` (all, if there is none), with the texts of parents if asked.
 
-    `exact` lets no store approximate. Raises `UsageError` for a limit outside 1 to 200 or a place that cannot be.
+    `exact` lets no store approximate. The `history` is asked where the configuration may not do (`asking`). Raises
+    `UsageError` for a limit outside 1 to 200 or a place that cannot be, `ConfigError` where nothing here embeds as the
+    reader's generation was embedded, `GenerationGone` for one that the store does not search.
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise UsageError(f"limit = {limit}: choose from 1 to {MAX_LIMIT}")
-    head = reader.head
     words = terms(query)
+    if not query.strip():
+        allows(places, tuple(assembly.config.sources), "--in")  # a place that cannot be is one whatever is asked
+        return Answer(query, reader.generation, ())
+    under = asked(assembly, reader, history)
+    assembly, recipe = under.assembly, under.state.recipe
     is_in = allows(places, tuple(assembly.config.sources), "--in")
-    if head.recipe is None or head.chunks == 0 or not query.strip():
-        return Answer(query, head.generation, ())
-    space = head.recipe.spaces[0]
-    if space != assembly.cutter.space:
-        raise ConfigError(
-            f"the index was embedded by {_named(space)}, the configuration names {_named(assembly.cutter.space)}; plan "
-            "and apply the change first"
-        )
+    if recipe is None or under.state.chunks == 0:
+        return Answer(query, reader.generation, ())
+    space = recipe.spaces[0]
     candidates = max(LEAST_CANDIDATES, limit * CANDIDATES_PER_HIT)
     with adapter("embedding the query"):
-        asked = vectors.unit(assembly.embedder.embed_query(_readable(query)))
+        vector = vectors.unit(assembly.embedder.embed_query(_readable(query)))
     with adapter("searching the index"):
         ids = [document.id for document in reader.documents() if is_in(document.id)] if places else None
         among = None if ids is None else reader.within(ids)
-        dense = reader.dense(space, asked, candidates, among, exact=exact)
+        dense = reader.dense(space, vector, candidates, among, exact=exact)
         lexical = reader.lexical(words, candidates, among) if words else ()
         only_lexical = sorted({hit.entry for hit in lexical} - {hit.entry for hit in dense})
-        fused = additive(dense, lexical, reader.cosines(space, asked, only_lexical))
+        fused = additive(dense, lexical, reader.cosines(space, vector, only_lexical))
         best = fused[:limit]  # every one of them has at least one occurrence, in these documents
         found = reader.occurrences([hit.entry for hit in best], limit, ids)
         ranks = {hit.entry: rank for rank, hit in enumerate(best)}
@@ -123,7 +129,7 @@ def search(
         )
         for row in rows
     ]
-    return Answer(query, head.generation, tuple(hits))
+    return Answer(query, reader.generation, tuple(hits), under.note)
 
 
 def _parents(reader: Reader, rows: Sequence[OccurrenceHit]) -> Mapping[int, str]:
@@ -133,10 +139,6 @@ def _parents(reader: Reader, rows: Sequence[OccurrenceHit]) -> Mapping[int, str]
     above = {row.occurrence: documents[row.id][row.parent].text_hash for row in parts}
     texts = reader.texts(sorted(set(above.values())))
     return {occurrence: texts[text_hash] for occurrence, text_hash in above.items()}
-
-
-def _named(space: Space) -> str:
-    return f"{space.model_id} ({space.dimensions} dimensions, {space.quantization})"
 
 
 def _readable(query: str) -> str:

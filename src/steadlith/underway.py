@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Underway:
-    """One apply of `plan` on its way to `goal`. `embedded` counts the texts that it paid for."""
+    """One apply of `plan` on its way to `goal`."""
 
     goal: Goal
     plan: Plan
-    embedded: int = 0
     _journal: pending.Journal | None = None
     _began: float = field(default_factory=clock.monotonic)
 
@@ -42,12 +41,14 @@ class Underway:
         if self.goal.replaces not in {None, pending.current(config)}:
             raise PlanStale(f"{config.file} was edited since this {self.goal.command} was begun; begin it again")
 
-    def check(self, cache: Cache, reader: Reader) -> None:
-        """Let the goal judge what would be the head, and note what it says where the receipt finds it."""
+    def check(self, cache: Cache, embedded: int, reader: Reader) -> None:
+        """Let the goal judge what would be the head, and note what it says, and how many texts were paid for, where the
+        receipt finds it.
+        """
         checked = self.goal.check(reader, cache)
         if checked is not None and self._journal is not None:
             seconds = round(clock.monotonic() - self._began, 3)
-            told = {"seconds": seconds, "embedded": self.embedded, "checks": checked.told}
+            told = {"seconds": seconds, "embedded": embedded, "checks": checked.told}
             self._write(replace(self._journal, told=told))
 
     def settle(self, store: Store) -> ChangeUnfinished | None:

@@ -267,7 +267,8 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One committed generation. `at` is UTC in RFC 3339, given by the engine; `summary` counts steps by kind.
+    """One committed generation. `at` is UTC in RFC 3339, given by the engine; `summary` is what `planning.spent`
+    notes: steps by kind, and what was embedded.
 
     `why` says in a few words what made it; `configuration` is the text of the file that it was made under, none where
     that was not noted.

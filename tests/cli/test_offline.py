@@ -156,7 +156,7 @@ def test_states_differ_with_exit_code_2(cli, applied):
         assert ran.code == 2
         lines = ran.out.splitlines()
         assert lines[:3] == [
-            "~ docs:a.md  (1 chunk)",
+            "~ docs:a.md  (1 chunk)" if old == "m" else "~ docs:a.md  (1 chunk: 1 added, 1 removed)",
             "> docs:b.md -> docs:c.md  (1 chunk)",
             "+ docs:new.md  (1 chunk)",
         ]

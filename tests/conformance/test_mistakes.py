@@ -163,7 +163,12 @@ def judged(folder, mistakes, *options):
         check=False,
     )
     report = json.loads((folder / "report.json").read_text("utf-8"))
-    outcomes = {each["rule"]: each["outcome"] for adapter in report["adapters"] for each in adapter["rules"]}
+    outcomes = {}
+    for each in sorted(
+        (each for adapter in report["adapters"] for each in adapter["rules"]),
+        key=lambda each: each["outcome"] == "failed",
+    ):
+        outcomes[each["rule"]] = each["outcome"]  # of rules of one name the one that failed
     return done.returncode, done.stdout, outcomes
 
 

@@ -4,8 +4,10 @@ import pytest
 
 from steadlith import naming, retention
 from steadlith.retention import Retention
+from steadlith_adapters.embedders import hash as hash_embedder
 from steadlith_core.digest import hash_fields
 from steadlith_core.errors import ConfigError, GenerationGone, LockHeld, UsageError
+from steadlith_core.planning.spent import Spent, spent
 from steadlith_core.records import Generation, Recipe
 from steadlith_core.text.canonical import canonicalise
 
@@ -198,3 +200,34 @@ def test_a_document_that_was_not_there_is_said_so(churned):
         churned.open().generations.restore("nowhere.md", at=2)
     with pytest.raises(GenerationGone):
         churned.open().generations.restore("one.md", at=77)
+
+
+def test_what_was_embedded_is_noted_also_of_a_run_that_went_on_after_a_kill(make_site, article, monkeypatch):
+    site = make_site(embedding="batch_size = 3\nconcurrency = 1\nprice_per_million_tokens = 5")
+    for name in ("one", "two"):
+        site.write(f"{name}.md", article(name))
+    planned = site.plan()
+    kind = type(hash_embedder.FACTORY.build({"dimensions": 32}))
+    whole, calls = kind.embed_documents, []
+
+    def dies(self, texts):
+        calls.append(texts)
+        if len(calls) == 3:  # the probe, one batch, and no more
+            raise KeyboardInterrupt
+        return whole(self, texts)
+
+    monkeypatch.setattr(kind, "embed_documents", dies)
+    with pytest.raises(KeyboardInterrupt):
+        site.apply(planned)
+    monkeypatch.setattr(kind, "embed_documents", whole)
+    total = planned.cost.embeddings
+    rest = site.plan().cost
+    assert 0 < rest.embeddings < total
+    done = site.apply()
+    paid = spent(site.open().history()[-1].summary)
+    assert paid == Spent(done.embedded, total - rest.embeddings, rest.tokens, rest.amount, rest.currency)
+    assert (paid.embedded, paid.amount) == (rest.embeddings, rest.amount)
+    assert paid.amount is not None
+    (site.docs / "two.md").unlink()
+    site.apply(allow=["--allow-removals"])
+    assert spent(site.open().history()[-1].summary).embedded == 0

@@ -604,6 +604,68 @@ def test_an_index_in_memory_goes_back_across_a_changed_configuration(site, artic
         assert index.plan().is_empty
 
 
+# ------------------------------------------------------------------------------------- over a server
+
+
+@pytest.fixture
+def served(make_site, postgres_settings, article):
+    """A site whose index is in PostgreSQL, with five generations: texts, names, a setting and a model change."""
+    server = "".join(f'{key} = "{value}"\n' for key, value in postgres_settings().items())
+    site = make_site("server", rest=f'[store]\ntype = "postgres"\n{server}')
+    file = site.root / "steadlith.toml"
+    for name in ("one", "two", "three"):
+        site.write(f"{name}.md", article(name))
+    site.apply()
+    edit(site, article)
+    rename_and_edit(site, article)
+    site.apply(allow=("--allow-removals",))
+    file.write_text(file.read_text("utf-8") + "[guards]\nmax_steps = 7777\n", "utf-8")
+    (site.docs / "two.md").unlink()
+    site.apply(allow=("--allow-removals",))
+    file.write_text(file.read_text("utf-8").replace("dimensions = 32", "dimensions = 64"), "utf-8")
+    site.apply(allow=("--allow-model-change",))
+    front_matter(site, article)
+    split(site, article)
+    site.apply(allow=("--allow-removals",))
+    return site
+
+
+def test_over_a_server_it_goes_back_to_any_generation_and_back_again(served, go_back):
+    answers = {5: hits(served)}
+    occurrences = {number: ids(served, number) for number in range(1, 6)}
+    for turn, number in enumerate((1, 5, 4, 2, 3, 1, 5), 6):
+        assert go_back(served, number).head.generation == turn
+        assert ids(served, turn) == occurrences[number]
+        assert hits(served) == answers.setdefault(number, hits(served))
+        assert ("max_steps = 7777" in (served.root / "steadlith.toml").read_text("utf-8")) == (number > 2)
+    assert served.plan().is_empty  # 5 was the last one that the sources led to
+    assert served.open().examine().ok
+
+
+def test_over_a_server_a_rollback_needs_no_cache_and_no_source(served, go_back, article):
+    (served.root / ".steadlith" / "cache.sqlite3").unlink()
+    for file in served.docs.rglob("*.md"):
+        file.unlink()
+    go_back(served, 1)
+    go_back(served, 4)
+    with pytest.raises(GenerationGone, match="generation 9 is not kept"):
+        served.open().plan_rollback(9)
+
+
+def test_over_a_server_a_plan_to_go_back_is_stale_once_the_head_moved(served, article):
+    saved = load(dump(served.open().plan_rollback(2).plan))
+    add(served, article)
+    served.apply()
+    with pytest.raises(PlanStale):
+        served.apply(saved)
+    assert served.open().head().generation == 6
+
+
+def ids(site, number):
+    """The occurrences of a generation, by document."""
+    return {id_: [row.occurrence for row in rows] for id_, (_, rows) in held(site.open(), number).items()}
+
+
 # ---------------------------------------------------------------------------------------- any series
 
 NAMES = ("a.md", "b.md", "sub/c.md", "d.txt")

@@ -118,7 +118,10 @@ def test_a_full_or_failing_disk_is_told_and_leaves_the_head(keeping, tried, name
 
 def answers(index, reader):
     """What a reader finds: hits with their scores, and the roots of all documents."""
-    hits = [search(index._assembly, reader, words, limit=20).hits for words in ("how is the index kept", WORD)]
+    hits = [
+        search(index._assembly, reader, words, history=index.history, limit=20).hits
+        for words in ("how is the index kept", WORD)
+    ]
     return hits, [str(document.root) for document in reader.documents()]
 
 

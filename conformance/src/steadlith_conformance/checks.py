@@ -220,6 +220,14 @@ CHECKS: Mapping[int, Check] = {
             "test_the_reader_of_a_check_ends_with_it",
         ),
     ),
+    72: Check(
+        "older generations are searched as they were, or not at all",
+        (
+            "test_an_old_generation_is_searched_as_it_was",
+            "test_a_large_old_generation_is_searched_as_it_was",
+            "test_the_arms_of_an_old_generation_are_refused",
+        ),
+    ),
 }
 
 

@@ -102,6 +102,13 @@ def put(text: str) -> None:
         click.echo(text)
 
 
+def put_text(text: str) -> None:
+    """Print a text of somebody's on stdout: as it is, but on a terminal without what would be obeyed there."""
+    from steadlith.report.lines import clean
+
+    put("\n".join(map(clean, text.split("\n"))) if sys.stdout.isatty() else text)
+
+
 def show(lines: Iterable[Line]) -> None:
     """Print lines on stdout: styled on a terminal, plain elsewhere; NO_COLOR is honoured."""
     draw((line,) for line in lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -81,7 +80,6 @@ def restore(document: str, config: Path, at: str, out: Path | None, *, json_outp
     """
     import steadlith
     from steadlith.report import documents, generations
-    from steadlith.report.lines import clean
 
     with steadlith.open(config) as index:
         past = index.generations
@@ -92,4 +90,4 @@ def restore(document: str, config: Path, at: str, out: Path | None, *, json_outp
     if json_output:
         options.put(documents.dumps(generations.restored(document, number, text)))
     elif out is None:
-        options.put("\n".join(map(clean, text.split("\n"))) if sys.stdout.isatty() else text)
+        options.put_text(text)

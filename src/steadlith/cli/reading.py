@@ -39,8 +39,11 @@ def status(config: Path, *, json_output: bool) -> None:
     "--in", "places", multiple=True, metavar="PLACE", help="Only documents there: SOURCE:PATH, or PATH (repeatable)."
 )
 @click.option("--exact", is_flag=True, help="Compare every vector, whatever the store would spare.")
+@click.option("--at", metavar="GENERATION", help="Search a kept generation as it was: 12, head~1 or a name.")
 @options.json
-def search(query: str, config: Path, limit: int, places: tuple[str, ...], *, exact: bool, json_output: bool) -> None:
+def search(
+    query: str, config: Path, limit: int, places: tuple[str, ...], at: str | None, *, exact: bool, json_output: bool
+) -> None:
     """Search for QUERY: by meaning and by words, with exact source spans.
 
     Put -- before a QUERY that begins with a dash.
@@ -49,7 +52,10 @@ def search(query: str, config: Path, limit: int, places: tuple[str, ...], *, exa
     from steadlith.report import documents, text
 
     with steadlith.open(config) as index:
-        found = index.search(query, limit=limit, parents=json_output, places=places, exact=exact)
+        number = None if at is None else index.generations.find(at)
+        found = index.search(query, limit=limit, parents=json_output, places=places, exact=exact, at=number)
+    if found.note is not None:
+        click.echo(text.clean(f"Note: {found.note}"), err=True)
     if json_output:
         options.put(documents.dumps(documents.answer(found)))
     else:

@@ -96,7 +96,7 @@ def answer(found: Answer) -> dict[str, Any]:
         }
         for hit in found.hits
     ]
-    return _document("steadlith-answer", query=found.query, generation=found.generation, hits=hits)
+    return _document("steadlith-answer", query=found.query, generation=found.generation, note=found.note, hits=hits)
 
 
 def verification(found: Verification) -> dict[str, Any]:

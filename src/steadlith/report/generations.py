@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from steadlith.report.documents import FORMAT_VERSION
 from steadlith.report.lines import clean, plural
-from steadlith_core.planning import planfile
+from steadlith_core.planning import planfile, spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,16 +35,35 @@ def lines(history: Sequence[Generation], tags: Mapping[str, int], limit: int | N
     listed = _newest(history, limit)
     width = len(str(listed[0][0].number))
     for made, before in listed:
-        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(made.summary.items()) if count) or "no steps"
+        paid = cost(made)
+        what = f"{counts(made)}; {paid}" if paid else counts(made)
         size = f"{plural(made.documents, 'document')}, {plural(made.chunks, 'chunk')}"
         why = "" if made.why == "apply" else f"{clean(made.why)}: "
         named = "".join(f"  [{clean(name)}]" for name in _names(tags, made.number))
-        yield "", f"{made.number:>{width}}  {clean(made.at)}  {made.corpus_root.short}  {why}{size} ({counts}){named}"
+        yield "", f"{made.number:>{width}}  {clean(made.at)}  {made.corpus_root.short}  {why}{size} ({what}){named}"
         for change in [] if before is None else _changed(before, made.recipe):
             yield "yellow", f"{'':>{width}}  {change}"
     left = len(history) - len(listed)
     if left:
         yield "dim", f"(and {left:,} older; --limit 0 lists all)"
+
+
+def counts(made: Generation) -> str:
+    """The steps that led to a generation, by kind."""
+    steps = sorted(spent.steps(made.summary).items())
+    return ", ".join(f"{name} {count:,}" for name, count in steps if count) or "no steps"
+
+
+def cost(made: Generation) -> str:
+    """What was embedded for it; empty where that was not noted."""
+    paid = spent.spent(made.summary)
+    if paid is None:
+        return ""
+    if not paid.embedded:
+        return "nothing embedded"
+    tokens = "" if paid.tokens is None else f", about {plural(paid.tokens, 'token')}"
+    amount = "" if paid.amount is None else f", {paid.amount} {clean(paid.currency or '')}"
+    return f"embedded {paid.embedded:,}{tokens}{amount}"
 
 
 def document(history: Sequence[Generation], tags: Mapping[str, int], limit: int | None) -> dict[str, Any]:
@@ -52,7 +72,7 @@ def document(history: Sequence[Generation], tags: Mapping[str, int], limit: int 
         "format_version": FORMAT_VERSION,
         "kind": "steadlith-history",
         "kept": len(history),
-        "generations": [_fields(made, _names(tags, made.number)) for made, _ in _newest(history, limit)],
+        "generations": [fields(made, _names(tags, made.number)) for made, _ in _newest(history, limit)],
     }
 
 
@@ -104,7 +124,9 @@ def _names(tags: Mapping[str, int], number: int) -> list[str]:
     return [name for name, named in tags.items() if named == number]
 
 
-def _fields(made: Generation, names: list[str]) -> dict[str, Any]:
+def fields(made: Generation, names: list[str]) -> dict[str, Any]:
+    """All that is kept of a generation itself. What was spent is null where it is unknown or was not noted."""
+    paid = spent.spent(made.summary)
     return {
         "generation": made.number,
         "names": names,
@@ -117,6 +139,7 @@ def _fields(made: Generation, names: list[str]) -> dict[str, Any]:
         "plan_digest": str(made.plan_digest),
         "documents": made.documents,
         "chunks": made.chunks,
-        "counts": dict(made.summary),
+        "counts": dict(spent.steps(made.summary)),
+        "spent": None if paid is None else asdict(paid),
         "recipe": planfile.recipe_document(made.recipe),
     }

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TypeAlias
 
 from steadlith import proofs
 from steadlith.differences import Kind
 from steadlith.report.lines import STYLES, Line, clean, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from steadlith.differences import Changed, Comparison, PlansCompared
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from steadlith.verify import Verification
     from steadlith_core.planning.plan import DocumentChange
     from steadlith_core.state.manifest import Header
+
+Texts: TypeAlias = "Callable[[Changed], Sequence[str]]"
+"""The lines of a document's unified difference."""
 
 GLYPHS = {
     Kind.ADDED: "+",
@@ -27,6 +31,10 @@ GLYPHS = {
     Kind.METADATA: "~",
     Kind.SOURCE_BYTES: "~",
 }
+BECAME = {"left": "now elsewhere"}
+EXPECTED = {Kind.ADDED: "added", Kind.REMOVED: "removed"}
+"""What became of all chunks of such a document, if nothing is said."""
+TEXT_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 WORDS = {Kind.METADATA: "metadata only", Kind.SOURCE_BYTES: "source bytes only"}
 
 
@@ -53,24 +61,37 @@ def verification(found: Verification, manifest: Path) -> Iterator[Line]:
     yield "", f"State root:  {found.state_root}"
 
 
-def comparison(found: Comparison) -> Iterator[Line]:
-    """What two states differ in."""
+def comparison(found: Comparison, texts: Texts | None = None) -> Iterator[Line]:
+    """What two states differ in; with `texts` the difference of each document's text below it."""
     if found.same:
         yield "bold green", f"No differences: {counted(found.new.documents, found.new.chunks)}, same roots."
         return
-    for name, left, right in found.recipe:
-        yield STYLES["~"], f"~ {name}: {clean(left)} -> {clean(right)}"
+    yield from recipe(found)
     for each in found.documents:
-        yield _changed(each)
-    kinds = Counter(each.kind for each in found.documents)
-    counts = ", ".join(f"{count:,} {WORDS.get(kind, kind)}" for kind in Kind if (count := kinds[kind]))
+        yield changed(each)
+        for line in texts(each) if texts else ():
+            yield TEXT_STYLES.get(line[:1], ""), f"    {clean(line)}".rstrip()
     yield "", ""
-    yield "bold", f"Documents: {counts or 'no differences'}."
+    yield "bold", totals(found)
     yield "", f"Before: {counted(found.old.documents, found.old.chunks)}, root {found.old.corpus_root.short}"
     yield "", f"After:  {counted(found.new.documents, found.new.chunks)}, root {found.new.corpus_root.short}"
 
 
-def _changed(each: Changed) -> Line:
+def recipe(found: Comparison) -> Iterator[Line]:
+    """What of the recipe differs."""
+    for name, left, right in found.recipe:
+        yield STYLES["~"], f"~ {name}: {clean(left)} -> {clean(right)}"
+
+
+def totals(found: Comparison) -> str:
+    """How many documents differ, and how."""
+    kinds = Counter(each.kind for each in found.documents)
+    counts = ", ".join(f"{count:,} {WORDS.get(kind, kind)}" for kind in Kind if (count := kinds[kind]))
+    return f"Documents: {counts or 'no differences'}."
+
+
+def changed(each: Changed) -> Line:
+    """How a document differs."""
     glyph = GLYPHS[each.kind]
     name = clean(str(each.id))
     if each.origin is not None:
@@ -78,7 +99,15 @@ def _changed(each: Changed) -> Line:
     counts = [count for count in (each.old_chunks, each.new_chunks) if count is not None]
     chunks = plural(counts[0], "chunk") if len(set(counts)) == 1 else f"{counts[0]:,} -> {plural(counts[1], 'chunk')}"
     word = f"{WORDS[each.kind]}, " if each.kind in WORDS else ""
-    return STYLES[glyph], f"{glyph} {name}  ({word}{chunks})"
+    return STYLES[glyph], f"{glyph} {name}  ({word}{chunks}{_became(each)})"
+
+
+def _became(each: Changed) -> str:
+    """What became of the chunks, where that is more than the kind of the difference says."""
+    counts = {} if each.chunks is None else {name: count for name, count in asdict(each.chunks).items() if count}
+    if counts.keys() <= {EXPECTED.get(each.kind, "kept")}:
+        return ""
+    return ": " + ", ".join(f"{count:,} {BECAME.get(name, name)}" for name, count in counts.items())
 
 
 def plans(found: PlansCompared) -> Iterator[Line]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from steadlith import proofs
 from steadlith.report import documents
+from steadlith_core.records import Head
 from steadlith_core.state.proof import ChunkProven
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
     from steadlith.differences import Changed, Comparison, PlansCompared
     from steadlith.proofs import Proven
+    from steadlith.report.offline import Texts
     from steadlith.verify import Verification
     from steadlith_core.planning.plan import DocumentChange
     from steadlith_core.records import DocumentId
@@ -33,11 +36,13 @@ def lock(file: Path, header: Header) -> dict[str, Any]:
     return _document("steadlith-lock", file=str(file), **_header(header))
 
 
-def _header(header: Header) -> dict[str, Any]:
+def _header(header: Header | Head) -> dict[str, Any]:
+    """What the whole is. A generation that is compared has a number, and no sources root: it would cost reading all."""
     return {
         "corpus_root": str(header.corpus_root),
         "state_root": str(header.state_root),
-        "sources_root": str(header.sources_root),
+        "sources_root": None if isinstance(header, Head) else str(header.sources_root),
+        "generation": header.generation if isinstance(header, Head) else None,
         "documents": header.documents,
         "chunks": header.chunks,
     }
@@ -48,25 +53,29 @@ def verification(found: Verification, file: Path) -> dict[str, Any]:
     return {**documents.verification(found), "manifest": str(file)}
 
 
-def comparison(found: Comparison) -> dict[str, Any]:
-    """What two states differ in."""
-    return _document(
-        "steadlith-difference",
-        same=found.same,
-        old=_header(found.old),
-        new=_header(found.new),
-        recipe=_facts(found.recipe),
-        documents=[_changed(each) for each in found.documents],
-    )
+def comparison(found: Comparison, texts: Texts | None = None) -> dict[str, Any]:
+    """What two states differ in; with `texts` the difference of each document's text as well."""
+    return _document("steadlith-difference", old=_header(found.old), new=_header(found.new), **differing(found, texts))
+
+
+def differing(found: Comparison, texts: Texts | None = None) -> dict[str, Any]:
+    """What differs of the recipe and of the documents."""
+    return {
+        "same": found.same,
+        "recipe": _facts(found.recipe),
+        "documents": [_changed(each) | ({"text": list(texts(each))} if texts else {}) for each in found.documents],
+    }
 
 
 def _changed(each: Changed) -> dict[str, Any]:
+    """How a document differs; its chunks are null where one of the states is a manifest."""
     return {
         "document": _id(each.id),
         "difference": str(each.kind),
         "origin": None if each.origin is None else _id(each.origin),
         "old_chunks": each.old_chunks,
         "new_chunks": each.new_chunks,
+        "chunks": None if each.chunks is None else asdict(each.chunks),
     }
 
 

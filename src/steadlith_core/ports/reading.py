@@ -37,7 +37,7 @@ class Capabilities:
     lexical: str  # "bm25" | "ts_rank" | "none"
     lexical_stats: str  # "head": how rare a term is counts, over live entries alone; "none": it does not count
     quantization: frozenset[str]  # of retrieval.quantization.QUANTIZATIONS; "float32", always
-    time_travel: str  # "manifest": documents and chunks at any kept generation, arms at the head only
+    time_travel: str  # of kept generations, "manifest": documents and chunks, arms at the head only; "search": all
     max_limit: int  # most hits an arm returns
     reclaims_space: bool  # whether compacting makes what the store takes smaller
     remote: bool  # whether it is reached over a network
@@ -103,7 +103,13 @@ class Recorded(Protocol):
 
 
 class Reader(Recorded, Protocol):
-    """One generation, frozen: nothing that commits later is seen. Close it soon; readers hold back compaction."""
+    """One generation, frozen: nothing that commits later is seen. Close it soon; readers hold back compaction.
+
+    The arms (`dense`, `lexical`, `cosines`) search the head. At an older generation a store of time travel "search"
+    answers as it did when that one was the head: "live" are the entries that an occurrence of then uses, and scores
+    and statistics are over these. It is exact there, codes and graphs or not, and may cost a look at all that the
+    generation holds. A store of time travel "manifest" raises `GenerationGone`.
+    """
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """The space's unit vectors by vector key, checked against their checksums; damaged ones are left out.
@@ -142,7 +148,8 @@ class Reader(Recorded, Protocol):
         full vectors are answered: scores are exact, an entry may be missed. With codes nothing but the live entries'
         vectors and the query decides which; with a graph, how it grew does too.
 
-        Raises `UsageError` for a limit out of range or a query of other dimensions, `GenerationGone` off the head.
+        Raises `UsageError` for a limit out of range or a query of other dimensions, `GenerationGone` off the head (see
+        the class).
         """
         ...
 

@@ -45,7 +45,7 @@ FIRST = {
 LONG = re.compile(
     "any_history|field_case_2[58]|filter|codes|put_again|full_comparison|dead_never|order_of_writing|space_is_given|"
     "graph|exact_means|goes_on|ten_thousand|large_index|appear_together|given_back|gives_back|moving_the_trie|"
-    "every_live_record|many_documents|bm25"
+    "every_live_record|many_documents|bm25|large_old"
 )
 """Rules that take more than a moment."""
 

@@ -1,4 +1,4 @@
-"""Documents and chunks at any kept generation; the arms at the head only."""
+"""Documents and chunks at any kept generation; the arms there too, or at the head only."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from steadlith_conformance.samples import (
     held,
     pieces,
     source_digest,
+    space,
     spans,
+    texts_of,
     vector,
     versions,
     write,
+    write_vectors,
 )
-from steadlith_core.errors import GenerationGone
+from steadlith_conformance.stores.topics import DIMENSIONS, LIMIT, best, queries, sample
+from steadlith_conformance.suite import inapplicable
+from steadlith_core.errors import GenerationGone, UsageError
 
 if TYPE_CHECKING:
     from steadlith_conformance.stores.opening import MakeStore
@@ -39,7 +44,7 @@ def manifest(reader: Reader) -> Manifest:
 
 
 class HistoryRules:
-    """Rule 31 of the storage specification, for `time_travel = "manifest"`."""
+    """Rule 31 of the storage specification, and what `time_travel` says."""
 
     def test_every_kept_generation_reads_as_it_was_committed(self, make_store: MakeStore) -> None:
         """Rows are closed, never changed: visible from the generation that put them until the one that closed them."""
@@ -82,8 +87,12 @@ class HistoryRules:
         ]
 
     def test_the_arms_of_an_old_generation_are_refused(self, make_store: MakeStore) -> None:
-        """Arms know the head alone. Raise `GenerationGone`, instead of answering with what is live today."""
+        """`time_travel = "manifest"`: arms know the head alone. Raise `GenerationGone`, instead of answering with what
+        is live today. A store whose arms do answer for a generation as it was says `"search"`.
+        """
         store = make_store()
+        if store.capabilities.time_travel != "manifest":
+            inapplicable("the store says that it searches older generations")
         write(store, {doc("a.md"): pieces("one")})
         write(store, {doc("b.md"): pieces("two")})
         reader = store.snapshot(1)
@@ -94,6 +103,83 @@ class HistoryRules:
         ):
             with pytest.raises(GenerationGone, match="generation 1"):
                 call()
+
+    def test_an_old_generation_is_searched_as_it_was(self, make_store: MakeStore) -> None:
+        """`time_travel = "search"`: what was found when a generation was the head is found in it later, with the same
+        scores. What is live, how rare a word is and how long texts are is that of then. Say `"manifest"` otherwise.
+        """
+        store = make_store()
+        if store.capabilities.time_travel != "search":
+            inapplicable("the store says that it searches its head only")
+        forms = sorted(store.capabilities.quantization)
+        every = tuple(space(quantization=form) for form in forms)
+        part = Piece("a part of it", parent=0)
+        changes: list[dict[DocumentId, list[Piece] | None]] = [
+            {doc("a.md"): pieces("one apple", "two pears", "three"), doc("b.md"): pieces("one pear and one plum")},
+            {doc("a.md"): pieces("one apple", "four plums"), doc("c.md"): [Piece("whole pear", embed=False), part]},
+            {doc("b.md"): None, doc("c.md"): [Piece("whole pear"), Piece("two pears", title="Plums")]},
+            {doc(f"{each}.md"): pieces(f"one more {each}") for each in range(9)},
+            {doc("a.md"): None, doc("c.md"): None},
+        ]
+        answers: dict[int, object] = {}
+
+        def asked(reader: Reader) -> object:
+            some = reader.within([doc("a.md"), doc("c.md"), doc("3.md")])
+            dense = [
+                (each, query, limit, reader.dense(each, vector(query), limit, among, exact=True))
+                for each in every
+                for query in ("one apple", "elsewhere")
+                for limit, among in ((2, None), (50, None), (50, some), (2, some[::-1]), (5, []))
+            ]
+            words = [
+                (terms, [(hit.entry, round(hit.score, 9)) for hit in reader.lexical(terms, limit, among)])
+                for terms in (["one"], ["pear", "pears"], ["plums", "two"], ["whole"], ["part"], ["nowhere"], [])
+                for limit, among in ((50, None), (1, None), (50, some), (5, []))
+            ]
+            found = [hit.entry for *_, hits in dense for hit in hits]
+            return dense, words, [sorted(reader.cosines(each, vector("q"), found).items()) for each in every]
+
+        for each in changes:
+            head = write(store, each, spaces=every)
+            with closing(store.snapshot()) as reader:
+                answers[head.generation] = asked(reader)
+        for number, wanted in answers.items():
+            with closing(store.snapshot(number)) as reader:
+                assert asked(reader) == wanted, f"generation {number}"
+                assert len(reader.dense(every[0], vector("q"), 50)) > 0, f"generation {number}, not exact"
+                for limit in (0, store.capabilities.max_limit + 1):
+                    with pytest.raises(UsageError):
+                        reader.dense(SPACE, vector("q"), limit)
+                    with pytest.raises(UsageError):
+                        reader.lexical(["one"], limit)
+        store.compact(store.head(), 2)
+        for number in range(2, len(changes) + 1):
+            with closing(store.snapshot(number)) as reader:
+                assert asked(reader) == answers[number], f"generation {number}, after a compaction"
+
+    def test_a_large_old_generation_is_searched_as_it_was(self, make_store: MakeStore) -> None:
+        """What a store does in another way where there is much, it does for an older generation too: nothing near is
+        missed, and common words count for as little as they did.
+        """
+        store = make_store()
+        if store.capabilities.time_travel != "search":
+            inapplicable("the store says that it searches its head only")
+        given, where = sample(), space(DIMENSIONS)
+        write_vectors(store, given, where)
+        terms = ["text", "7", "1234"]
+
+        def asked(reader: Reader) -> object:
+            dense = [reader.dense(where, query, LIMIT, exact=True) for query in queries()[:5]]
+            return dense, [(hit.entry, round(hit.score, 9)) for hit in reader.lexical(terms, LIMIT)]
+
+        with closing(store.snapshot()) as reader:
+            wanted = asked(reader)
+        left = {text: each for text, each in given.items() if text.endswith("3")}
+        write_vectors(store, left, where)
+        with closing(store.snapshot(1)) as reader:
+            assert asked(reader) == wanted
+            hits = reader.dense(where, queries()[0], LIMIT)
+            assert texts_of(reader, hits) == best(given, queries()[0])
 
     def test_the_head_by_number_is_the_head(self, make_store: MakeStore) -> None:
         """A reader of the head's number is a reader of the head, arms included."""

@@ -88,9 +88,20 @@ VALUES: Mapping[str, Mapping[object, Honesty]] = {
     },
     "time_travel": {
         "manifest": Honesty(
-            ("test_every_kept_generation_reads_as_it_was_committed",),
+            (
+                "test_every_kept_generation_reads_as_it_was_committed",
+                "test_the_arms_of_an_old_generation_are_refused",
+            ),
+            ("test_an_old_generation_is_searched_as_it_was",),
+        ),
+        "search": Honesty(
+            (
+                "test_every_kept_generation_reads_as_it_was_committed",
+                "test_an_old_generation_is_searched_as_it_was",
+                "test_a_large_old_generation_is_searched_as_it_was",
+            ),
             ("test_the_arms_of_an_old_generation_are_refused",),
-        )
+        ),
     },
     "reclaims_space": {
         True: Honesty(

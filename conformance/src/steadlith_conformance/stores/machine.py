@@ -115,6 +115,14 @@ class StoreMachine(RuleBasedStateMachine):
         number = None if take else data.draw(st.integers(oldest, len(self.side.past) - 1))
         self._both(lambda side: side.store.tag(name, number))
 
+    @precondition(lambda self: len(self.side.past) > 1 and self.side.store.capabilities.time_travel == "search")
+    @rule(data=st.data())
+    def look_back(self, data: st.DataObject) -> None:
+        """Search a kept generation."""
+        number = data.draw(st.integers(max(1, self.side.oldest), len(self.side.past) - 1))
+        wanted, told = (side.searched(number, words=self.words) for side in (self.oracle, self.side))
+        assert {name: answer for name, answer in told.items() if answer != wanted[name]} == {}
+
     @rule()
     def reopen(self) -> None:
         """Close the store and open it again."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from steadlith_conformance.samples import Changes
     from steadlith_core.ports import Reader, Store, Transaction
     from steadlith_core.records import DocumentId
-    from steadlith_core.rows import ArmHit
+    from steadlith_core.rows import ArmHit, RecordedDocument
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,13 @@ class Side:
                 "rows": list(reader.rows("")),
                 "nodes": reader.nodes(["", *DIGITS]),
             }
-            first = [each.id for each in documents[:1]]
-            for name, among in (("all", None), ("filtered", reader.within(first)), ("nothing", ())):
-                dense = reader.dense(SPACE, vector("any"), 100, among, exact=True)
-                answers[f"dense, {name}"] = sorted((text, round(hit.score, 5)) for text, hit in _named(reader, dense))
-                if words:
-                    hits = reader.lexical(["shared", "alpha"], 100, among)
-                    answers[f"lexical, {name}"] = sorted(text for text, _ in _named(reader, hits))
+            answers |= _searched(reader, documents, words=words)
         return answers
+
+    def searched(self, number: int, *, words: bool) -> Mapping[str, object]:
+        """What the arms find in a kept generation."""
+        with closing(self.store.snapshot(number)) as reader:
+            return _searched(reader, list(reader.documents()), words=words)
 
     def told_of_upkeep(self) -> Mapping[str, object]:
         """What is wrong, what compacting would remove, and what is left of a document."""
@@ -228,6 +227,18 @@ class Side:
         found = reader.occurrences(dense, 100)
         assert [(hit.id, hit.position, hit.parent, hit.occurrence, hit.text) for hit in found] == wanted
         assert len(dense) == len(self.now.texts())
+
+
+def _searched(reader: Reader, documents: Sequence[RecordedDocument], *, words: bool) -> dict[str, object]:
+    answers: dict[str, object] = {}
+    first = [each.id for each in documents[:1]]
+    for name, among in (("all", None), ("filtered", reader.within(first)), ("nothing", ())):
+        dense = reader.dense(SPACE, vector("any"), 100, among, exact=True)
+        answers[f"dense, {name}"] = sorted((text, round(hit.score, 5)) for text, hit in _named(reader, dense))
+        if words:
+            hits = reader.lexical(["shared", "alpha"], 100, among)
+            answers[f"lexical, {name}"] = sorted(text for text, _ in _named(reader, hits))
+    return answers
 
 
 def _named(reader: Reader, hits: Sequence[ArmHit]) -> list[tuple[str, ArmHit]]:

@@ -193,21 +193,59 @@ def dead_in_one_space_alone(it, space, query, limit, among=None, *, exact=False)
     return hits if space.dimensions == 8 or among is not None else tuple(_every(it, space, query)[:limit])
 
 
-@breaks("reader.dense", "test_the_arms_of_an_old_generation_are_refused")
-def old_generations_are_searched(it, *given, **options):
+@breaks("store.capabilities", "test_the_arms_of_an_old_generation_are_refused")
+def says_nothing_of_the_past(it):
+    """It says that it searches its head only, and searches older generations."""
+    return replace(it.inner.capabilities, time_travel="manifest")
+
+
+@breaks("reader.dense", "test_an_old_generation_is_searched_as_it_was")
+def old_generations_are_todays(it, *given, **options):
     """An older generation answers with the head's hits."""
-    try:
-        return it.inner.dense(*given, **options)
-    except GenerationGone:
-        return it.parent.inner.snapshot().dense(*given, **options)
+    it.inner.dense(*given, **options)
+    return it.parent.inner.snapshot().dense(*given, **options)
+
+
+@breaks("reader.dense", "test_an_old_generation_is_searched_as_it_was")
+def of_then_what_is_left(it, space, query, limit, among=None, *, exact=False):
+    """Of an older generation only that is found which is still live."""
+    hits = it.inner.dense(space, query, limit, among, exact=exact)
+    state = it.parent.inner._history[-1]
+    names = {number: key for key, number in it.inner._state.numbers.items()}
+    return tuple(hit for hit in hits if names[hit.entry] in state.live())
+
+
+@breaks("reader.lexical", "test_an_old_generation_is_searched_as_it_was")
+def rarity_of_today(it, terms, limit, among=None):
+    """The words of an older generation are as rare as they are today."""
+    hits = it.inner.lexical(terms, limit, among)
+    today = {hit.entry: hit.score for hit in it.parent.inner.snapshot().lexical(terms, MOST)}
+    return tuple(replace(hit, score=today.get(hit.entry, hit.score)) for hit in hits)
+
+
+@breaks("reader.dense", "test_a_large_old_generation_is_searched_as_it_was")
+def of_much_the_first(it, space, query, limit, among=None, *, exact=False):
+    """Of an older generation that is large some are compared."""
+    hits = it.inner.dense(space, query, limit, among, exact=exact)
+    if it.inner.generation == it.inner.head.generation or len(_live(it)) < MOST:
+        return hits
+    return it.inner.dense(space, query, limit, sorted(_live(it))[:MOST])
+
+
+@breaks("reader.cosines", "test_an_old_generation_is_searched_as_it_was")
+def cosines_of_the_head_alone(it, *given):
+    """An older generation has hits and no cosines."""
+    if it.inner.generation != it.inner.head.generation:
+        raise GenerationGone(f"generation {it.inner.generation} has none")
+    return it.inner.cosines(*given)
 
 
 @breaks("store.snapshot", "test_the_head_by_number_is_the_head")
 def numbers_are_history(it, generation=None):
-    """The head by its number is an older generation, which cannot be searched."""
+    """A generation by its number is the one before it."""
     found = it.inner.snapshot(generation)
-    if generation is not None and generation:
-        found._head = replace(found._head, generation=generation + 1)
+    if generation:
+        found._state = it.inner._history[generation - 1]
     return found
 
 

@@ -57,7 +57,7 @@ class MemoryReader:
 
     def nodes(self, prefixes: Sequence[str]) -> Mapping[str, TrieNode]:
         """See `Reader.nodes`."""
-        kept = self._at_head("the nodes of the corpus trie").nodes
+        kept = self._at_head().nodes
         return {prefix: kept[prefix] for prefix in prefixes if prefix in kept}
 
     def rows(self, prefix: str) -> Sequence[TrieRow]:
@@ -127,14 +127,14 @@ class MemoryReader:
     ) -> tuple[ArmHit, ...]:
         """See `Reader.dense`. It is always exact."""
         del exact
-        state = self._at_head("dense search")
+        state = self._open()
         check_limit(limit, MAX_LIMIT)
         check_query(space, query)
         return _ranked(self.cosines(space, query, [state.numbers[key] for key in state.live()]), limit, among)
 
     def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
-        state = self._at_head("lexical search")
+        state = self._open()
         check_limit(limit, MAX_LIMIT)
         documents = {
             state.numbers[key]: bm25.words("\n".join((entry.title, *entry.headings, state.texts[entry.text_hash])))
@@ -144,7 +144,7 @@ class MemoryReader:
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """See `Reader.cosines`."""
-        state = self._at_head("cosines")
+        state = self._open()
         check_query(space, query)
         rows = {state.numbers[key]: row.vector for key, row in state.vectors.get(space, {}).items()}
         # One product each: slow, and the same number wherever an entry stands in the batch.
@@ -198,12 +198,12 @@ class MemoryReader:
             raise UsageError(message)
         return self._state
 
-    def _at_head(self, what: str) -> State:
+    def _at_head(self) -> State:
         state = self._open()
         if state.head.generation != self._head.generation:
             message = (
-                f"{what} at generation {state.head.generation}: this store searches its head only, which is "
-                f"generation {self._head.generation}; documents and chunks of older generations can be read"
+                f"the nodes of the corpus trie at generation {state.head.generation}: this store keeps those of its "
+                f"head only, which is generation {self._head.generation}"
             )
             raise GenerationGone(message)
         return state

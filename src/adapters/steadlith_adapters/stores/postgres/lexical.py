@@ -21,7 +21,7 @@ from steadlith_core.errors import SteadlithError
 from steadlith_core.rows import ArmHit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.postgres.session import Row, Session
 
@@ -51,6 +51,8 @@ _ALL_ROWS = """
 _MISCOUNTED = """
     SELECT coalesce(c.word, w.word) FROM ({count}) c FULL JOIN word w ON w.word = c.word
     WHERE coalesce(c.entries, 0) <> coalesce(w.entries, 0) ORDER BY 1"""
+_GIVEN = """(
+    SELECT a.entry, a.words::tsvector FROM unnest(%s::bigint[], %s::text[]) a(entry, words)) lexical(entry, words)"""
 KEPT = "AND entry = ANY(%s::bigint[])"
 _TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1)"
 _PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1) ELSE 0 END"
@@ -80,8 +82,19 @@ def add(session: Session, rows: Iterable[Row], into: str = "lexical") -> None:
 
 def row_of(session: Session, entry: int, title: bytes, headings: bytes, body: bytes) -> bytes:
     """The words of an entry, from its columns."""
+    return words.row(*_texts_of(session, entry, title, headings, body))
+
+
+def places_of(session: Session, entry: int, title: bytes, headings: bytes, body: bytes) -> dict[str, list[int]]:
+    """The same with their positions, not packed."""
+    return words.places(*_texts_of(session, entry, title, headings, body))
+
+
+def _texts_of(
+    session: Session, entry: int, title: bytes, headings: bytes, body: bytes
+) -> tuple[str, Sequence[str], str]:
     path = session.decode(read_headings, headings, f"headings of entry {entry}")
-    return words.row(title.decode("utf-8", "replace"), path, body.decode("utf-8", "replace"))
+    return title.decode("utf-8", "replace"), path, body.decode("utf-8", "replace")
 
 
 def count_in(session: Session, of: str) -> None:
@@ -120,13 +133,31 @@ def search(
     session: Session, terms: Sequence[str], limit: int, among: Sequence[int] | None = None
 ) -> tuple[ArmHit, ...]:
     """The best `limit` live entries (of `among`) that hold any of the terms."""
-    asked = {
-        query: found for term in dict.fromkeys(terms) if (query := words.query(term)) for found in [words.of_term(term)]
-    }
+    asked = asked_of(terms)
     if not asked:
         return ()
     every = sorted({word for found in asked.values() for word in found})
-    held: dict[str, int] = dict(session.run(_HELD, [ALL, *every]))
+    return ranked(session, asked, dict(session.run(_HELD, [ALL, *every])), limit, among)
+
+
+def asked_of(terms: Sequence[str]) -> dict[str, list[str]]:
+    """What is asked of the server for each term, and the words in it."""
+    return {
+        query: found for term in dict.fromkeys(terms) if (query := words.query(term)) for found in [words.of_term(term)]
+    }
+
+
+def ranked(
+    session: Session,
+    asked: Mapping[str, Sequence[str]],
+    held: Mapping[str, int],
+    limit: int,
+    among: Sequence[int] | None,
+    rows: Sequence[tuple[int, str]] | None = None,
+) -> tuple[ArmHit, ...]:
+    """The best `limit` of the rows that are kept, or of `rows` (an entry and its words, as `words.written` makes them).
+    `held` says how many entries hold each word, and under `ALL` how many there are.
+    """
     entries = held.get(ALL, 0)
     # A term of several words is no more common than its rarest one.
     holders = {query: min(held.get(word, 0) for word in found) for query, found in asked.items()}
@@ -144,12 +175,14 @@ def search(
         else:
             scores.append(_TERM)
             values += [rarity, query]
-    rows = session.run(
-        f"SELECT entry, {' + '.join(scores)} AS score FROM lexical "  # noqa: S608
+    those = [] if rows is None else [[entry for entry, _ in rows], [words for _, words in rows]]
+    found = session.run(
+        f"SELECT entry, {' + '.join(scores)} AS score FROM {'lexical' if rows is None else _GIVEN} "  # noqa: S608
         f"WHERE words @@ %s::tsquery {'' if among is None else KEPT} ORDER BY score DESC, entry LIMIT %s",
         *values,
+        *those,
         " | ".join(f"({query})" for query in chosen),
         *([] if among is None else [numbers(among)]),
         limit,
     )
-    return tuple(ArmHit(entry, score) for entry, score in rows)
+    return tuple(ArmHit(entry, score) for entry, score in found)

@@ -36,8 +36,9 @@ _FULL = """
     CROSS JOIN LATERAL (SELECT vector FROM {full} f WHERE f.entry = a.entry LIMIT 1) f"""
 _NEAREST = """
     SELECT s.entry, (s.vector {operator} %s::{type}){never} AS distance FROM {searched} s
-    JOIN entry e ON e.entry = s.entry WHERE e.live {among} ORDER BY distance FETCH FIRST %s ROWS {ties}"""
-_AMONG = "AND s.entry = ANY(%s::bigint[])"
+    JOIN entry e ON e.entry = s.entry WHERE {those} ORDER BY distance FETCH FIRST %s ROWS {ties}"""
+_LIVE = "e.live"
+_OF = "s.entry = ANY(%s::bigint[])"
 
 
 def nearest(
@@ -65,6 +66,13 @@ def nearest(
     return ranked(cosines(session, table, query, candidates), limit)
 
 
+def nearest_of(
+    session: Session, table: SpaceTable, query: Vector, limit: int, entries: Sequence[int]
+) -> tuple[ArmHit, ...]:
+    """As `nearest`, exactly, of these entries, live or not."""
+    return ranked(cosines(session, table, query, _by_vector(session, table, query, limit, entries, those=_OF)), limit)
+
+
 def ranked(scores: Mapping[int, float], limit: int) -> tuple[ArmHit, ...]:
     """The best of these scores, in the order of hits."""
     best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
@@ -86,13 +94,13 @@ def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequenc
 
 
 def _by_vector(
-    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None
+    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None, *, those: str = ""
 ) -> Sequence[int]:
-    """Live entries among which the true `limit` nearest certainly are."""
+    """Live entries (`those` with this condition alone) among which the true `limit` nearest certainly are."""
     asked = limit + MARGIN
     value = forms.full([query], table.dimensions)[0]
     while True:
-        rows = _ask(session, table, table.full, forms.FORMS["float32"], value, asked, among, ties="ONLY")
+        rows = _ask(session, table, table.full, forms.FORMS["float32"], value, asked, among, ties="ONLY", those=those)
         if len(rows) < asked:
             return [entry for entry, _ in rows]
         edge = rows[limit - 1][1] + slack(table.dimensions)
@@ -141,13 +149,14 @@ def _ask(
     *,
     ties: str,
     never: str = " + 0",
+    those: str = "",
 ) -> list[Row]:
     sql = _NEAREST.format(
         searched=searched,
         operator=f"OPERATOR({session.vector}.{form.operator})",
         type=f"bit({table.dimensions})" if form.type == "bit" else f"{session.vector}.{form.type}",
         never=never,
-        among="" if among is None else _AMONG,
+        those=those or (_LIVE if among is None else f"{_LIVE} AND {_OF}"),
         ties=ties,
     )
     listed = [] if among is None else [numbers(among)]

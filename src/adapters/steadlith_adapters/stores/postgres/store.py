@@ -61,7 +61,7 @@ class PostgresStore:
             lexical="ts_rank",
             lexical_stats="head",
             quantization=QUANTIZATION,
-            time_travel="manifest",
+            time_travel="search",
             max_limit=MAX_LIMIT,
             reclaims_space=True,
             remote=True,

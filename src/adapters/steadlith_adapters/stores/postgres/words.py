@@ -18,7 +18,7 @@ import apsw
 from steadlith_core.text.query import index_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 WORD_BYTES = 2000
 POSITIONS = 255
@@ -41,6 +41,20 @@ def stems(text: str) -> list[str]:
 
 def row(title: str, headings: Sequence[str], body: str) -> bytes:
     """The words of an entry, in the form in which the server sends and receives a tsvector."""
+    return _packed(_placed(title, headings, body))
+
+
+def places(title: str, headings: Sequence[str], body: str) -> dict[str, list[int]]:
+    """The words of an entry with their positions: what `row` packs."""
+    return {raw.decode(): held for raw, held in _placed(title, headings, body).items()}
+
+
+def written(places: Mapping[str, Sequence[int]]) -> str:
+    """Words with their positions as the server reads a tsvector that is text."""
+    return " ".join(f"'{_quoted(word)}':{','.join(map(str, held))}" for word, held in places.items())
+
+
+def _placed(title: str, headings: Sequence[str], body: str) -> dict[bytes, list[int]]:
     places: dict[str, list[int]] = {}
     at = 0
     for part in (title, "\n".join(headings), body):
@@ -51,7 +65,8 @@ def row(title: str, headings: Sequence[str], body: str) -> bytes:
             else:
                 places[word] = [at]
         at += 1
-    return _packed(places, at)
+    kept = {word.encode(): held for word, held in places.items()}
+    return _cut(kept) if at > FEW else kept
 
 
 def of_term(term: str) -> list[str]:
@@ -64,10 +79,7 @@ def query(term: str) -> str:
     return " <-> ".join(f"'{_quoted(word)}'" for word in of_term(term))
 
 
-def _packed(places: dict[str, list[int]], last: int) -> bytes:
-    kept: dict[bytes, list[int]] = {word.encode(): held for word, held in places.items()}
-    if last > FEW:
-        kept = _cut(kept)
+def _packed(kept: dict[bytes, list[int]]) -> bytes:
     parts: list[bytes] = [_COUNT.pack(len(kept))]
     for raw in sorted(kept):  # as the server keeps them, so that rows can be compared byte by byte
         held = kept[raw]

@@ -38,6 +38,7 @@ TIE = 1e-9
 _LIVE = """
     SELECT f.rowid, f.vector FROM {full} f JOIN entry e ON e.entry = f.rowid
     WHERE e.live = 1 AND length(f.vector) = ?"""
+_EVERY = "SELECT rowid, vector FROM {full} WHERE length(vector) = ?"
 _AMONG = f"AND rowid IN {LISTED}"
 _BESIDE = "SELECT rowid, vector FROM {full} WHERE length(vector) = ? AND rowid IN ({{}})"
 
@@ -55,9 +56,21 @@ def nearest(
         found = _compared(session, table, query, limit, among)
     else:
         found = _candidates(session, table, query, limit, among)
-    scores = cosines(session, table, query, found)
-    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(ArmHit(entry, score) for entry, score in ranked[:limit])
+    return _ranked(cosines(session, table, query, found), limit)
+
+
+def nearest_of(
+    session: Session, table: SpaceTable, query: Vector, limit: int, entries: Sequence[int]
+) -> tuple[ArmHit, ...]:
+    """As `nearest`, exactly, of these entries, live or not."""
+    if len(entries) > FEW:
+        entries = _compared(session, table, query, limit, entries, rows=_EVERY)
+    return _ranked(cosines(session, table, query, entries), limit)
+
+
+def _ranked(scores: Mapping[int, float], limit: int) -> tuple[ArmHit, ...]:
+    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(ArmHit(entry, score) for entry, score in best[:limit])
 
 
 def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
@@ -127,18 +140,18 @@ def _slack(square: float, dimensions: int) -> float:
 
 
 def _compared(
-    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None
+    session: Session, table: SpaceTable, query: Vector, limit: int, among: Sequence[int] | None, *, rows: str = _LIVE
 ) -> Sequence[int]:
-    """The live entries that may be among the `limit` of greatest cosine, after comparing all."""
+    """The entries of `rows` that may be among the `limit` of greatest cosine, after comparing all."""
     if not table.form.coded:
         session.load_vectors()
-    rows = session.stream(_LIVE.format(full=table.full), WIDTH * table.dimensions)
+    found = session.stream(rows.format(full=table.full), WIDTH * table.dimensions)
     if among is not None:
         those = frozenset(among)
-        rows = (row for row in rows if row[0] in those)
+        found = (row for row in found if row[0] in those)
     best: list[tuple[float, int]] = []
     edge = -inf
-    while batch := list(islice(rows, SCANNED)):
+    while batch := list(islice(found, SCANNED)):
         scores = vectors.cosines([vector for _, vector in batch], query)
         # What is no number (damage) is not above any edge.
         best += ((score, entry) for score, (entry, _) in zip(scores, batch, strict=True) if score >= edge)

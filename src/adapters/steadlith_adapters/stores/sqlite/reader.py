@@ -1,7 +1,7 @@
 """One generation, frozen by a transaction: all arms and look-ups see the same commit.
 
 1. The snapshot is taken when the head is read, and lasts until `close`.
-2. Documents and chunks can be read at any kept generation; the arms only at the head.
+2. Any kept generation can be read and searched; below the head the arms are those of `past`, and cost more.
 3. A version is unpacked only if something of it is answered.
 """
 
@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_limit, check_query
 from steadlith_adapters.stores.columns import read_headings, read_metadata
-from steadlith_adapters.stores.sqlite import checks, generations, lexical, neighbours, packed, spaces, trie, vectors
+from steadlith_adapters.stores.sqlite import (
+    checks,
+    generations,
+    lexical,
+    neighbours,
+    packed,
+    past,
+    spaces,
+    trie,
+    vectors,
+)
 from steadlith_adapters.stores.sqlite.session import listed
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
@@ -106,7 +116,7 @@ class SqliteReader:
 
     def nodes(self, prefixes: Sequence[str]) -> Mapping[str, TrieNode]:
         """See `Reader.nodes`."""
-        return trie.nodes(self._at_head("the nodes of the corpus trie"), prefixes)
+        return trie.nodes(self._session_of_head(), prefixes)
 
     def rows(self, prefix: str) -> Sequence[TrieRow]:
         """See `Reader.rows`."""
@@ -161,21 +171,27 @@ class SqliteReader:
         self, space: Space, query: Vector, limit: int, among: Sequence[int] | None = None, *, exact: bool = False
     ) -> tuple[ArmHit, ...]:
         """See `Reader.dense`."""
-        session = self._at_head("dense search")
+        session = self._live()
         check_limit(limit, MAX_LIMIT)
         check_query(space, query)
         table = spaces.find(session, space)
-        return neighbours.nearest(session, table, query, limit, among, exact=exact) if table else ()
+        if table is None:
+            return ()
+        if not self._is_head:
+            return past.nearest(session, self._generation, table, query, limit, among)
+        return neighbours.nearest(session, table, query, limit, among, exact=exact)
 
     def lexical(self, terms: Sequence[str], limit: int, among: Sequence[int] | None = None) -> tuple[ArmHit, ...]:
         """See `Reader.lexical`."""
-        session = self._at_head("lexical search")
+        session = self._live()
         check_limit(limit, MAX_LIMIT)
+        if not self._is_head:
+            return past.search(session, self._generation, terms, limit, among)
         return lexical.search(session, terms, limit, among, self._head.chunks)
 
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """See `Reader.cosines`."""
-        session = self._at_head("cosines")
+        session = self._live()
         check_query(space, query)
         table = spaces.find(session, space)
         return neighbours.cosines(session, table, query, entries) if table else {}
@@ -230,12 +246,16 @@ class SqliteReader:
             )
             raise GenerationGone(message)
 
-    def _at_head(self, what: str) -> Session:
+    @property
+    def _is_head(self) -> bool:
+        return self._generation == self._head.generation
+
+    def _session_of_head(self) -> Session:
         session = self._live()
-        if self._generation != self._head.generation:
+        if not self._is_head:
             message = (
-                f"{what} at generation {self._generation}: this store searches its head only, which is generation "
-                f"{self._head.generation}; documents and chunks of older generations can be read"
+                f"the nodes of the corpus trie at generation {self._generation}: this store keeps those of its head "
+                f"only, which is generation {self._head.generation}"
             )
             raise GenerationGone(message)
         return session

@@ -45,6 +45,7 @@ TUNE_LEXICAL = (
     "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)",
     "INSERT INTO lexical(lexical, rank) VALUES ('automerge', 8)",
 )
+CREATE_TERMS = "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)"
 
 # a row once the index was compacted: a generation that is missing below `oldest` is missing on purpose
 CREATE_COMPACTED = "CREATE TABLE compacted(id INTEGER PRIMARY KEY CHECK (id = 1), oldest INTEGER NOT NULL) STRICT"
@@ -134,7 +135,7 @@ CREATE = (
     CREATE_LEXICAL,
     *TUNE_LEXICAL,
     # views of the lexical table's dictionary, without storage of their own: how common a term is, and where it stands
-    "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)",
+    CREATE_TERMS,
     "CREATE VIRTUAL TABLE lexical_instances USING fts5vocab(lexical, instance)",
     CREATE_COMPACTED,
     *CREATE_TOLD,

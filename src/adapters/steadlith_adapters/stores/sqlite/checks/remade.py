@@ -10,20 +10,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-import apsw
-
 from steadlith_adapters.stores.sqlite import lexical
-from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, PAGE_SIZE, TUNE_LEXICAL
-from steadlith_adapters.stores.sqlite.session import Session
+from steadlith_adapters.stores.sqlite.apart import lexical_index
+from steadlith_adapters.stores.sqlite.schema import TUNE_LEXICAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from steadlith_adapters.stores.sqlite.session import Row
+    from steadlith_adapters.stores.sqlite.session import Row, Session
 
 _SPARE = 2**63 - 1
 """A row that no entry has."""
@@ -45,7 +40,7 @@ _MERGE = (
 
 def is_same(session: Session) -> bool:
     """Whether the lexical index holds exactly the words of all live entries. Raises for a text that cannot be read."""
-    with _temporary() as kept, _temporary() as made:
+    with lexical_index() as kept, lexical_index() as made:
         # Nothing may have asked this index for anything before its tables are replaced: FTS5 would remember the answer.
         kept.run("BEGIN")
         for table in _KEPT:
@@ -67,18 +62,6 @@ def is_same(session: Session) -> bool:
 
 
 _nothing: Row = ()
-
-
-@contextmanager
-def _temporary() -> Iterator[Session]:
-    """A session on a lexical index of its own, which goes when it is closed."""
-    session = Session(apsw.Connection(""), "(temporary index)")
-    try:
-        session.run(f"PRAGMA page_size = {PAGE_SIZE}")
-        session.run(CREATE_LEXICAL)
-        yield session
-    finally:
-        session.close()
 
 
 def _copy(session: Session, to: Session, table: str) -> None:
