@@ -69,9 +69,7 @@ def count(reader: Reader) -> Contents:
 
 
 def read(source: Reader, rows: Sequence[RecordedChunk]) -> tuple[dict[Digest, str], dict[Digest, EntryRow]]:
-    """The texts and the entries of some chunks by their names, in the order of the chunks. Raises `StoreCorrupt` for one
-    that is not what it was committed as.
-    """
+    """The texts and the entries of some chunks, in their order. Raises `StoreCorrupt` for another one."""
     with adapter("reading the index"):
         found = source.texts(list({row.text_hash for row in rows}))
         known = source.entries(list({row.entry_hash for row in rows}))

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -139,7 +140,8 @@ def place(assembly: Assembly) -> str:
 
 
 def _refuse_same(old: Assembly, new: Assembly) -> None:
-    if old.config.store == new.config.store or set(old.store_files) & set(new.store_files):
+    files = [{os.path.realpath(file) for file in each.store_files} for each in (old, new)]
+    if old.config.store == new.config.store or files[0] & files[1]:
         raise UsageError(f"the index is in that store already ({place(old)})")
 
 

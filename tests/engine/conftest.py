@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 import steadlith
+from steadlith import config as configuration
+from steadlith import files, storemoves
+from steadlith.assembly import Assembly
 
 CONFIG = """
 [sources.docs]
@@ -35,6 +38,22 @@ class Site:
     def configure(self, source="", embedding="", rest=""):
         text = CONFIG.format(source=source, embedding=embedding, rest=rest)
         (self.root / "steadlith.toml").write_text(text, "utf-8")
+
+    def text(self):
+        return (self.root / "steadlith.toml").read_text("utf-8")
+
+    def assemblies(self, store):
+        """The configuration, and the same with another `[store]`, which stands at its end."""
+        file = self.root / "steadlith.toml"
+        other = self.text().partition("[store]")[0] + store
+        return Assembly(configuration.load(file)), Assembly(configuration.read(other, file))
+
+    def move(self, store, **options):
+        """Move the index to another store, and let the configuration say so."""
+        old, new = self.assemblies(store)
+        with storemoves.carried_out(old, new, **options) as done:
+            files.write(old.config.file, [new.config.text.encode()])
+        return done
 
     def write(self, path, content):
         place = self.docs / path
@@ -113,6 +132,14 @@ def churned(settled, article):
         settled.write("one.md", article(f"one {number}"))
         settled.apply()
     return settled
+
+
+@pytest.fixture
+def server(postgres_settings):
+    """The `[store]` of an index on the server."""
+    return "[store]\ntype = 'postgres'\n" + "".join(
+        f"{key} = {value!r}\n" for key, value in postgres_settings().items()
+    )
 
 
 def touch_all(folder: Path, when=1_700_000_000):

@@ -1,18 +1,16 @@
-"""An index goes to another store and is there what it was: nothing is paid, nothing is lost, and a kill costs a batch."""
+"""An index goes to another store and is there what it was: nothing is paid, and nothing is lost."""
 
 from contextlib import closing, suppress
 from dataclasses import replace
 from operator import attrgetter
 
-import apsw
 import pytest
 
-from steadlith import config as configuration
-from steadlith import contents, copying, files, manifests, storemoves
+from steadlith import contents, copying, manifests, storemoves
 from steadlith.assembly import Assembly
 from steadlith_adapters.embedders import hash as hashing
 from steadlith_adapters.stores.memory.store import MemoryStore
-from steadlith_core.errors import LockHeld, StaleHead, Stopped, StoreCorrupt, UsageError
+from steadlith_core.errors import Stopped, UsageError
 from steadlith_core.events import Copied
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
 from steadlith_core.vectors import unit
@@ -34,34 +32,8 @@ PROBES = 8
 """Texts that an apply asks the model for before any other."""
 
 
-class Crash(BaseException):
-    """What nothing catches."""
-
-
 def table(**settings):
     return "[store]\n" + "".join(f"{key} = {value!r}\n" for key, value in settings.items())
-
-
-def text(site):
-    return (site.root / "steadlith.toml").read_text("utf-8")
-
-
-def to(site, store):
-    """The configuration file's text with another `[store]`, which stands at its end."""
-    return text(site).partition("[store]")[0] + store
-
-
-def assemblies(site, store):
-    file = site.root / "steadlith.toml"
-    return Assembly(configuration.load(file)), Assembly(configuration.read(to(site, store), file))
-
-
-def moved(site, store, **options):
-    """Move the index there, and let the configuration say so."""
-    old, new = assemblies(site, store)
-    with storemoves.carried_out(old, new, **options) as done:
-        files.write(old.config.file, [new.config.text.encode()])
-    return done
 
 
 def shown(site):
@@ -105,12 +77,6 @@ def embedded(monkeypatch):
 
 
 @pytest.fixture
-def server(postgres_settings):
-    """A `[store]` on the server."""
-    return table(type="postgres", **postgres_settings())
-
-
-@pytest.fixture
 def small(monkeypatch):
     """Batches of a few chunks, and fewer texts at once than these have."""
     monkeypatch.setattr(copying, "BATCH", 6)
@@ -135,7 +101,7 @@ def test_there_and_back_it_is_the_same_index(past, server, small, embedded):
     exported, places = manifest(past), {(hit.document, hit.span) for hit in past.hits()}
     for store in (server, table(type="sqlite", path=".steadlith/back.sqlite3")):
         told = []
-        done = moved(past, store, report=told.append)
+        done = past.move(store, report=told.append)
         assert [type(event) for event in told] == [Copied] * 4
         assert (told[-1].done, told[-1].total) == (roots.chunks, roots.chunks)
         head = past.open().head()
@@ -157,10 +123,10 @@ def test_there_and_back_it_is_the_same_index(past, server, small, embedded):
 
 
 def test_what_moved_goes_on_like_any_index(past, server, small, embedded, article):
-    moved(past, server)
+    past.move(server)
     (made,) = past.open().history()
     assert made.why == "moved from sqlite, generation 2"
-    assert made.configuration == text(past)
+    assert made.configuration == past.text()
     assert made.summary == {"copied": made.chunks}
     past.write("two.md", article("two").replace("sentence 2", "phrase 2"))
     assert past.apply().embedded == len(embedded) - PROBES > 0
@@ -172,8 +138,8 @@ def test_what_moved_goes_on_like_any_index(past, server, small, embedded, articl
 
 def test_the_old_store_is_left_as_it_was(past, server):
     index = past.root / ".steadlith" / "index.sqlite3"
-    before, was = index.read_bytes(), text(past)
-    moved(past, server)
+    before, was = index.read_bytes(), past.text()
+    past.move(server)
     assert index.read_bytes() == before
     (past.root / "steadlith.toml").write_text(was, "utf-8")
     assert [made.number for made in past.open().history()] == [1, 2]
@@ -191,7 +157,7 @@ def test_every_form_of_vectors_moves_bit_for_bit(make_site, server, article, emb
     before, paid = shown(site), len(embedded)
     found, exactly = dense(site), dense(site, exact=True)
     for store in (server, table(type="sqlite", path=".steadlith/back.sqlite3")):
-        moved(site, store)
+        site.move(store)
         assert shown(site) == before
         assert dense(site) == found
         assert dense(site, exact=True) == exactly
@@ -207,7 +173,7 @@ def test_parents_move_and_are_still_no_hits(make_site, server, small, embedded):
     before, paid = shown(site), len(embedded)
     assert {row.embed for rows in before[1] for row in rows} == {True, False}
     for store in (server, table(type="sqlite", path=".steadlith/back.sqlite3")):
-        moved(site, store)
+        site.move(store)
         assert shown(site) == before
         answer = site.open().search("word7", parents=True).hits[0]
         assert answer.parent is not None
@@ -223,7 +189,7 @@ def test_an_empty_index_moves(make_site, server):
     roots = site.open().head()
     assert roots.documents == 0
     for store in (server, table(type="sqlite", path=".steadlith/back.sqlite3")):
-        moved(site, store)
+        site.move(store)
         head = site.open().head()
         assert (head.documents, head.corpus_root, head.state_root) == (0, roots.corpus_root, roots.state_root)
         assert site.open().verify().ok
@@ -231,7 +197,7 @@ def test_an_empty_index_moves(make_site, server):
 
 def test_where_there_is_no_index_nothing_moves(make_site, server):
     site = make_site()
-    for use in (lambda: storemoves.preview(*assemblies(site, server)), lambda: moved(site, server)):
+    for use in (lambda: storemoves.preview(*site.assemblies(server)), lambda: site.move(server)):
         with pytest.raises(UsageError, match="there is no index yet"):
             use()
 
@@ -246,12 +212,7 @@ def test_a_memory_store_takes_a_copy_and_gives_it_back(past, small, tmp_path):
         assert len(memory.history()) == 1
         with closing(memory.snapshot()) as copied:
             assert list(contents.differences(reader, copied)) == []
-            other, _ = assemblies(past, table(type="sqlite", path=str(tmp_path / "third.sqlite3")))
-            again = Assembly(
-                configuration.read(
-                    to(past, table(type="sqlite", path=str(tmp_path / "third.sqlite3"))), other.config.file
-                )
-            )
+            _, again = past.assemblies(table(type="sqlite", path=str(tmp_path / "third.sqlite3")))
             with closing(again.open_store(readonly=False)) as third:
                 assert len(list(copying.Copy(copied, third, "memory").steps())) == 4
                 with closing(third.snapshot()) as back:
@@ -260,16 +221,16 @@ def test_a_memory_store_takes_a_copy_and_gives_it_back(past, small, tmp_path):
 
 def test_an_index_in_memory_does_not_move(past):
     with pytest.raises(UsageError, match="ends with its process"):
-        moved(past, table(type="memory"))
+        past.move(table(type="memory"))
 
 
 def test_a_preview_counts_and_changes_nothing(past, server, small):
     before, head = past.files(), past.open().head()
-    found = storemoves.preview(*assemblies(past, server))
+    found = storemoves.preview(*past.assemblies(server))
     assert (found.old, found.head) == ("type = 'sqlite'", head)
     assert found.new.startswith("type = 'postgres', dsn_env = 'STEADLITH_TEST_POSTGRES', schema = ")
     assert (found.contents.documents, found.contents.chunks) == (head.documents, head.chunks)
-    _, chunks, entries, texts, vectors, _ = shown(past)
+    entries, texts, vectors = shown(past)[2:5]
     assert found.contents.entries == len(entries) < head.chunks
     assert found.contents.texts == len(texts)
     assert found.contents.vectors == len(vectors[0])
@@ -280,5 +241,5 @@ def test_a_preview_counts_and_changes_nothing(past, server, small):
     assert past.files() == before
     with suppress(Stopped):
         stops = iter([False, False, True])
-        moved(past, server, stop_requested=lambda: next(stops))
-    assert 0 < storemoves.preview(*assemblies(past, server)).copied < head.chunks
+        past.move(server, stop_requested=lambda: next(stops))
+    assert 0 < storemoves.preview(*past.assemblies(server)).copied < head.chunks

@@ -1,0 +1,484 @@
+"""A move that is cut short anywhere leaves the old index as it is, and the same move goes on; damage and mix-ups are
+found before the configuration says anything.
+"""
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from steadlith import contents, copying, files, storemoves
+from steadlith.assembly import Assembly
+from steadlith_core.errors import AdapterError, ConfigError, LockHeld, StaleHead, Stopped, StoreCorrupt, UsageError
+
+HERE = "[store]\ntype = 'sqlite'\npath = '.steadlith/there.sqlite3'\n"
+BATCHES = 4
+
+
+class Crash(BaseException):
+    """What nothing catches."""
+
+
+class Watched:
+    """A store or one of its writes: `tell` hears of each call that changes something, before and after it."""
+
+    CALLS = ("begin", "compact", "put_texts", "put_entries", "put_vectors", "put_document", "put_nodes", "commit")
+
+    def __init__(self, whole, tell):
+        self._whole, self._tell = whole, tell
+
+    def __getattr__(self, name):
+        whole = getattr(self._whole, name)
+        if name not in self.CALLS:
+            return whole
+
+        def call(*given, **named):
+            self._tell(f"before {name}")
+            answer = whole(*given, **named)
+            self._tell(f"after {name}")
+            return Watched(answer, self._tell) if name == "begin" else answer
+
+        return call
+
+
+class WatchedFiles(files.Posix):
+    """The file system, of which `tell` hears."""
+
+    def __init__(self, tell):
+        for name in ("create", "sync", "replace", "sync_folder", "remove"):
+            setattr(self, name, self._told(name, getattr(files.Posix, name), tell))
+
+    def _told(self, name, whole, tell):
+        def call(*given):
+            tell(f"before {name}")
+            answer = whole(self, *given)
+            if name != "create":  # what comes next is told of, and then somebody closes it
+                tell(f"after {name}")
+            return answer
+
+        return call
+
+
+def watch(patch, tell):
+    """Let `tell` hear of all that a move changes."""
+    opened = Assembly.open_store
+
+    def open_store(self, *, readonly):
+        whole = opened(self, readonly=readonly)
+        return whole if readonly else Watched(whole, tell)
+
+    patch.setattr(Assembly, "open_store", open_store)
+    patch.setattr(files, "SYSTEM", WatchedFiles(tell))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Batches of a few chunks, and fewer texts at once than these have."""
+    monkeypatch.setattr(copying, "BATCH", 9)
+    monkeypatch.setattr(copying, "TOGETHER", 4)
+    monkeypatch.setattr(contents, "TOGETHER", 4)
+
+
+@pytest.fixture
+def make_filled(make_site, site_at, article):
+    """Sites of one index with a past."""
+    first = make_site("first")
+    for each in ("one", "two", "three", "four"):
+        first.write(f"{each}.md", article(each))
+    first.apply()
+    first.write("two.md", article("another"))
+    first.apply()
+
+    def make(name="site"):
+        site = site_at(first.root.with_name(name))
+        shutil.rmtree(site.root)
+        shutil.copytree(first.root, site.root)
+        return site
+
+    return make
+
+
+@pytest.fixture
+def filled(make_filled):
+    return make_filled()
+
+
+def copied(site, store):
+    """How many chunks are in the other store."""
+    _, new = site.assemblies(store)
+    with closing(new.open_store(readonly=True)) as there:
+        return there.head().chunks
+
+
+def judge(site, store, was, acknowledged):
+    """The old index, or the new one; the same move ends it, and nothing that was committed is copied again."""
+    old = "there" not in site.text() and "postgres" not in site.text()
+    assert site.open().verify().ok
+    assert site.open().head().state_root == was.state_root
+    plan = site.plan()
+    assert plan.is_empty
+    assert not plan.drift
+    if not old:
+        return False
+    assert site.open().head() == was
+    assert copied(site, store) >= acknowledged
+    told = []
+    site.move(store, report=told.append)
+    assert len(told) <= BATCHES - len([each for each in range(BATCHES) if each * was.chunks // BATCHES < acknowledged])
+    head = site.open().head()
+    assert (head.corpus_root, head.state_root, head.chunks) == (was.corpus_root, was.state_root, was.chunks)
+    assert len(site.open().history()) == 1
+    assert site.open().verify().ok
+    plan = site.plan()
+    assert plan.is_empty
+    assert not plan.drift
+    return True
+
+
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_crash_at_every_effect_costs_a_batch_at_most(make_filled, monkeypatch, step, tried):
+    seen, ended = [], set()
+    for number in range(1, 1000, step):
+        site = make_filled(f"site{number}")
+        was, seen, acknowledged = site.open().head(), [], []
+
+        def tell(what, seen=seen, number=number):
+            seen.append(what)
+            if len(seen) == number:
+                raise Crash
+
+        with monkeypatch.context() as patch, suppress(Crash):
+            watch(patch, tell)
+            site.move(HERE, report=lambda event, acknowledged=acknowledged: acknowledged.append(event.done))
+        ended.add(judge(site, HERE, was, max(acknowledged, default=0)))
+        if len(seen) < number:
+            break
+    assert number > 90
+    assert {what.split()[1] for what in seen} == {*Watched.CALLS, "create", "sync", "replace", "sync_folder", "remove"}
+    assert ended == {True, False}
+    how = "an exception that nothing catches, before and after each effect"
+    tried("a crash at every effect of a move to another store", how, number // step)
+
+
+KILLED = """
+import importlib.util, os, signal, sys
+from pathlib import Path
+import pytest
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+cut, site = map(loaded, sys.argv[4:])
+from steadlith import contents, copying
+copying.BATCH, copying.TOGETHER, contents.TOGETHER = 9, 4, 4
+number, seen = int(sys.argv[2]), 0
+def tell(what):
+    global seen
+    seen += 1
+    if seen == number:
+        os.kill(os.getpid(), signal.SIGKILL)
+cut.watch(pytest.MonkeyPatch(), tell)
+class Site(site.Site):
+    def __init__(self, root):
+        self.root = root
+Site(Path(sys.argv[1])).move(sys.argv[3])
+print(seen)
+"""
+
+
+def killed_at(site, store, number):
+    """A move in a process of its own that kills itself at this effect; whether it was killed."""
+    here = Path(__file__)
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            KILLED,
+            str(site.root),
+            str(number),
+            store,
+            str(here),
+            str(here.with_name("conftest.py")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in {0, -signal.SIGKILL}, run.stderr
+    return run.returncode != 0
+
+
+def kills(make_filled, store_of, numbers):
+    count = 0
+    for number in numbers:
+        site, store = make_filled(f"site{number}"), store_of()
+        was = site.open().head()
+        if not killed_at(site, store, number):
+            break
+        judge(site, store, was, 0)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("step", [17, pytest.param(1, marks=pytest.mark.slow)])
+def test_sigkill_at_the_effects_of_a_move_to_a_file(make_filled, step, tried):
+    count = kills(make_filled, lambda: HERE, range(3, 1000, step))
+    assert count > 60 // step
+    tried("a kill while an index moves to another store", "SIGKILL before and after its effects, to a file", count)
+
+
+@pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
+def test_sigkill_at_the_effects_of_a_move_to_a_server(make_filled, postgres_settings, step, tried):
+    def store():
+        return "[store]\ntype = 'postgres'\n" + "".join(f"{k} = {v!r}\n" for k, v in postgres_settings().items())
+
+    count = kills(make_filled, store, range(5, 1000, step))
+    assert count > 60 // step
+    tried("a kill while an index moves to another store", "SIGKILL before and after its effects, to a server", count)
+
+
+def test_one_killed_again_and_again_ends(filled):
+    was, number = filled.open().head(), 0
+    while killed_at(filled, HERE, 40):
+        number += 1
+        assert number <= 2 * BATCHES
+        assert filled.open().verify().ok
+    assert number > 1
+    assert filled.open().head().state_root == was.state_root
+    assert "there" in filled.text()
+    assert filled.plan().is_empty
+
+
+def test_a_server_that_is_killed_half_way_costs_a_batch(filled, own_postgres_server, monkeypatch, tried):
+    monkeypatch.setenv("STEADLITH_OWN", own_postgres_server.dsn)
+    store = "[store]\ntype = 'postgres'\ndsn_env = 'STEADLITH_OWN'\nschema = 'there'\n"
+    was = filled.open().head()
+    for moment in ("before put_document", "before commit", "after commit"):
+        seen = []
+
+        def tell(what, seen=seen, moment=moment):
+            seen.append(what)
+            if what == moment:
+                own_postgres_server.kill()
+
+        before = copied(filled, store)
+        with monkeypatch.context() as patch:
+            watch(patch, tell)
+            with pytest.raises(AdapterError) as raised:
+                filled.move(store)
+        assert own_postgres_server.place["password"] not in str(raised.value)
+        assert "postgres" not in filled.text()
+        own_postgres_server.start()
+        assert (copied(filled, store) > before) is (moment == "after commit")
+    judge(filled, store, was, copied(filled, store))
+    tried("a kill while an index moves to another store", "SIGKILL of every process of the server", 3)
+
+
+def test_it_stops_between_two_batches_and_goes_on_behind_them(filled):
+    answers = iter([False, False, True])
+    with pytest.raises(Stopped, match=r"stopped after \d+ of \d+ chunks; the same move goes on"):
+        filled.move(HERE, stop_requested=lambda: next(answers))
+    done = copied(filled, HERE)
+    told = []
+    filled.move(HERE, report=told.append)
+    assert told[0].done > done
+    assert len(told) == BATCHES - 2
+
+
+DAMAGE = {
+    "a text": "UPDATE text SET body = body || 'x' WHERE text = 20",
+    "a heading": "UPDATE entry SET title = 'another' WHERE entry = 20",
+    "a vector": "UPDATE vector SET checksum = zeroblob(length(checksum)) WHERE entry = 20",
+    "a missing vector": "DELETE FROM vector WHERE entry = 20",
+    "a chunk": "UPDATE document_version SET leaves = CAST(zeroblob(length(leaves)) AS BLOB) WHERE document = 4",
+    "metadata": "UPDATE document_version SET metadata = x'00' WHERE document = 4",
+    "a span": "UPDATE span SET positions = zeroblob(length(positions)) WHERE document = 4",
+    "a source": "UPDATE span SET source_digest = zeroblob(32) WHERE document = 4",
+    "a document": "DELETE FROM document_version WHERE document = 4",
+    "a count": "UPDATE generation SET chunks = chunks + 1",
+}
+
+
+def tamper(file, statement):
+    with closing(sqlite3.connect(file)) as connection, connection:
+        assert connection.execute(statement).rowcount > 0
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_is_not_copied(filled, what):
+    tamper(filled.root / ".steadlith" / "index.sqlite3", DAMAGE[what])
+    with pytest.raises(StoreCorrupt, match=r"doctor --repair"):
+        filled.move(HERE)
+    assert "there" not in filled.text()
+    assert not (filled.root / ".steadlith" / "there.sqlite3").exists()
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_to_what_was_copied_is_found_before_it_is_the_index(filled, monkeypatch, what):
+    """Also where it happens between the last batch and the configuration."""
+    there = filled.root / ".steadlith" / "there.sqlite3"
+    whole = copying.Copy.tidy
+
+    def damaging(self, head):
+        whole(self, head)
+        tamper(there, DAMAGE[what])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(copying.Copy, "tidy", damaging)
+        with pytest.raises(StoreCorrupt, match=r"what was copied is not the index|not as it was committed"):
+            filled.move(HERE)
+    assert "there" not in filled.text()
+    assert filled.open().verify().ok
+    _, new = filled.assemblies(HERE)
+    storemoves.take_away(new)
+    filled.move(HERE)
+    assert filled.open().verify().ok
+
+
+def test_a_copy_with_other_contents_is_found_though_it_verifies(filled, monkeypatch):
+    """A store that keeps something else than it was given, with checksums that are right."""
+    spans = copying._version
+
+    def moved_spans(document, rows):
+        made = spans(document, rows)
+        first, *rest = made.placements
+        span = type(first.span)(first.span.start, first.span.end, 1, 99)
+        return replace(made, placements=(replace(first, span=span), *rest))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(copying, "_version", moved_spans)
+        with pytest.raises(StoreCorrupt, match="has other chunks"):
+            filled.move(HERE)
+    assert "there" not in filled.text()
+
+
+def test_nothing_is_added_to_another_index(filled, make_site, article):
+    other = make_site("other")
+    other.write("a.md", article("a"))
+    other.apply()
+    taken = f"[store]\ntype = 'sqlite'\npath = '{other.root}/.steadlith/index.sqlite3'\n"
+    before = other.files()
+    for use in (lambda: filled.move(taken), lambda: storemoves.preview(*filled.assemblies(taken))):
+        with pytest.raises(
+            UsageError, match=r"another index already \(generation 1 of .*: apply\); name a place that is"
+        ):
+            use()
+    _, new = filled.assemblies(taken)
+    with pytest.raises(UsageError, match="no unfinished move made"):
+        storemoves.take_away(new)
+    assert other.open().verify().ok
+    assert other.files().keys() == before.keys()
+    assert other.open().head().generation == 1
+
+
+def test_the_very_store_and_a_copy_of_it_are_told_apart_from_a_place(filled):
+    filled.open().backup(filled.root / ".steadlith" / "there.sqlite3")
+    with pytest.raises(UsageError, match="this very index, or a copy of its files"):
+        filled.move(HERE)
+    for same in ("[store]\n", "[store]\npath = '.steadlith/../.steadlith/index.sqlite3'\n"):
+        with pytest.raises(UsageError, match="the index is in that store already"):
+            filled.move(same)
+
+
+def test_a_part_of_another_head_is_refused_and_can_be_taken_away(filled, article):
+    stops = iter([False, True])
+    with suppress(Stopped):
+        filled.move(HERE, stop_requested=lambda: next(stops))
+    filled.write("five.md", article("five"))
+    filled.apply()
+    with pytest.raises(UsageError, match=r"left of another copy \(part of a copy of sqlite, generation 2\).*--abort"):
+        filled.move(HERE)
+    _, new = filled.assemblies(HERE)
+    aside = storemoves.take_away(new)
+    assert aside.endswith("there.sqlite3.damaged-1")
+    assert storemoves.take_away(new) is None
+    filled.move(HERE)
+    assert filled.plan().is_empty
+
+
+def test_what_was_added_to_a_copy_is_not_overwritten(filled, article):
+    was = filled.text()
+    filled.move(HERE)
+    filled.write("five.md", article("five"))
+    filled.apply()
+    (filled.root / "steadlith.toml").write_text(was, "utf-8")
+    with pytest.raises(UsageError, match=r"another index already \(generation 5 .*: apply\)"):
+        filled.move(HERE)
+    with pytest.raises(UsageError, match="no unfinished move made"):
+        storemoves.take_away(filled.assemblies(HERE)[1])
+
+
+def test_a_head_that_moves_meanwhile_stops_the_move(filled, monkeypatch, article):
+    """By somebody who does not ask for the lock."""
+
+    class Free:
+        def acquire(self):
+            pass
+
+        def release(self):
+            pass
+
+    def tell(event):
+        if event.done < event.total:
+            filled.write("five.md", article("five"))
+            filled.apply()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Assembly, "lock", lambda _self, **_named: Free())
+        with pytest.raises(StaleHead, match="moved to generation 3 while it was copied"):
+            filled.move(HERE, report=tell)
+    assert "there" not in filled.text()
+    assert filled.plan().is_empty
+
+
+def test_nobody_else_writes_either_store_meanwhile(filled, article):
+    old, new = filled.assemblies(HERE)
+    filled.write("five.md", article("five"))
+    plan = filled.plan()
+    with storemoves.carried_out(old, new):
+        for each in (old, new):
+            with pytest.raises(LockHeld, match="steadlith migrate"):
+                each.lock(timeout=0.0, holder="another").acquire()
+        with pytest.raises(LockHeld, match="steadlith migrate"):
+            filled.apply(plan)
+        assert filled.hits()
+    for each in (old, new):
+        lock = each.lock(timeout=0.0, holder="another")
+        lock.acquire()
+        with pytest.raises(LockHeld, match="another"):
+            filled.move(HERE)
+        lock.release()
+    filled.move(HERE)
+    assert filled.apply().embedded
+
+
+def test_a_password_is_in_no_error_and_no_file(filled, monkeypatch):
+    secret = "hunter2"
+    monkeypatch.setenv("STEADLITH_LEADS_NOWHERE", f"host=127.0.0.1 port=1 user=me password={secret} connect_timeout=2")
+    for lines in (
+        f"password = '{secret}'",
+        f"dsn = 'postgresql://me:{secret}@127.0.0.1:1/docs'",
+        f"dsn = 'host=127.0.0.1 password={secret} ?'",
+        "dsn_env = 'STEADLITH_LEADS_NOWHERE'",
+    ):
+        store = f"[store]\ntype = 'postgres'\n{lines}\n"
+        old, new = filled.assemblies(store)
+        for use in (
+            lambda new=new: storemoves.place(new),
+            lambda old=old, new=new: storemoves.preview(old, new),
+            lambda store=store: filled.move(store),
+            lambda new=new: storemoves.take_away(new),
+        ):
+            if "dsn_env" in lines and use.__code__.co_names[-1] == "place":
+                continue
+            with pytest.raises((ConfigError, AdapterError)) as raised:
+                use()
+            assert secret not in f"{raised.value!r} {raised.value.__cause__!r} {raised.value.__context__!r}"
+    assert [name for name, (data, _) in filled.files().items() if secret.encode() in data] == []
