@@ -12,10 +12,10 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from steadlith import config as configuration
-from steadlith import drift, keeping, paid
+from steadlith import drift, keeping, paid, relexing
 from steadlith.assembly import Assembly
 from steadlith.books import told
 from steadlith.border import adapter
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.make import Planned, Terms
     from steadlith_core.planning.plan import Plan
     from steadlith_core.planning.wanted import WantedDocument
-    from steadlith_core.ports import Reader, Store
+    from steadlith_core.ports import Cache, Reader, Store
     from steadlith_core.records import DocumentId, Generation
     from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
 
@@ -50,6 +50,20 @@ class Goal:
     generation: Generation
     assembly: Assembly
     replaces: str | None
+    command: ClassVar[str] = "rollback"
+    asked: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def why(self) -> str:
+        """See `goals.Goal`."""
+        return f"rollback to {self.generation.number}"
+
+    def planned(self, store: Store, terms: Terms) -> Planned:
+        """See `goals.Goal`."""
+        return plan(self, store, terms)
+
+    def check(self, _reader: Reader, _cache: Cache) -> None:
+        """See `goals.Goal`. Its roots were compared before anything was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +194,8 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
         key = document_key(each.id)
         changes[key] = TrieRow(key, each.root, each.source_digest)
     with adapter("reading the index"):
-        moved = move(head, changes)
+        relexes = relexing.is_due(head.head.recipe)
+        moved = relexing.from_rows(head.documents(), changes) if relexes else move(head, changes)
         available = _available(found.assembly, head, wanted)
     return World(
         head=head.head,
@@ -199,6 +214,7 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
         findings=(),
         store=told(store.capabilities),
         rollback_to=made.number,
+        mend=relexes,
     )
 
 

@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "reading:status",
     "history": "past:history",
     "rollback": "rollback:rollback",
+    "migrate": "migrate:migrate",
     "tag": "past:tag",
     "restore": "past:restore",
     "search": "reading:search",
