@@ -37,6 +37,24 @@ def amended(text: str, settings: Iterable[str] = (), dropped: Iterable[str] = ()
         raise ConfigError(f"the configuration is not TOML: {error}") from error
 
 
+def in_store(text: str, kind: str) -> str:
+    """The text with a `[store]` of this type, and no setting of another one's. Raises `ConfigError`."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        table = document.setdefault("store", tomlkit.table())
+        if not isinstance(table, dict):
+            raise ConfigError(f"store = {table!r:.80}: expected a table")
+        for key in [key for key in table if key != "type"]:
+            del table[key]
+        table["type"] = kind
+        return tomlkit.dumps(document)
+    except TOMLKitError as error:
+        raise ConfigError(f"the configuration is not TOML: {error}") from error
+
+
 def _find(document: Any, key: str, *, make: bool) -> tuple[Any, str]:
     """The table that holds a dotted key, and the key's last part."""
     import tomlkit

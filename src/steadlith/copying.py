@@ -59,8 +59,7 @@ class Copy:
     @property
     def name(self) -> Digest:
         """The name that every generation of the copy bears in the place of a plan's."""
-        head = self.source.head
-        return hash_fields("copy", head.lineage, head.generation, head.corpus_root, head.state_root, head.plan_digest)
+        return name_of(self.source.head)
 
     @property
     def recipe(self) -> Recipe:
@@ -77,6 +76,11 @@ class Copy:
         for made in history:
             if made.plan_digest != self.name or made.recipe != self.recipe:
                 raise UsageError(f"there is {_told(made, self.source.head)}")
+            if made.configuration not in {None, self.configuration}:
+                raise UsageError(
+                    "there is a copy of this index that was made for another text of the configuration; `steadlith "
+                    "migrate --abort` takes it away, or name a place that is empty"
+                )
         return head
 
     def is_whole(self, head: Head) -> bool:
@@ -174,6 +178,11 @@ class Copy:
             transaction.put_entries(entries.values())
             for space in self.recipe.spaces:
                 transaction.put_vectors(space, vectors(self.source, space, entries, texts))
+
+
+def name_of(head: Head) -> Digest:
+    """The name of a copy of this head."""
+    return hash_fields("copy", head.lineage, head.generation, head.corpus_root, head.state_root, head.plan_digest)
 
 
 def begun_in(history: Sequence[Generation]) -> bool:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from steadlith.observe import Look
     from steadlith.pending import Journal
     from steadlith.receipts import Receipt
+    from steadlith.storemoves import StoreMoves
     from steadlith_core.applying.run import Result
     from steadlith_core.planning.make import Planned, Terms
     from steadlith_core.planning.plan import Plan
@@ -123,6 +124,7 @@ class Migrations:
             "questions": None if questions_file is None else str(questions_file.absolute()),
             "min_recall": min_recall,
         }
+        self.stores.refuse_under_way()
         now = self._assembly.config
         then = amended(now.text if text is None else text, settings, dropped)
         return self._planned(then, asked, look, stat_cache=stat_cache, workers=workers)
@@ -153,8 +155,8 @@ class Migrations:
         then = configuration.read(text, now.file)
         if then.store != now.store:
             raise UsageError(
-                f"[store] would become {then.store.type!r} {dict(then.store.settings)!r}: this migrates the index that "
-                "is there; to copy it into another store is a move of its own"
+                f"[store] would become one of type {then.store.type!r}: that moves the index, which is done by itself "
+                "(`steadlith migrate --store`, `Migrations.stores`)"
             )
         file = asked.get("questions")
         golden = () if file is None else questions.load(Path(file), then.sources)
@@ -162,6 +164,13 @@ class Migrations:
         if asked.get("sample") is not None:
             checks = Checks(asked["sample"], golden, checks.min_recall)
         return Goal(Assembly(then, self._assembly.given), now.text, checks, asked)
+
+    @property
+    def stores(self) -> StoreMoves:
+        """The moves of the index to another store."""
+        from steadlith.storemoves import StoreMoves
+
+        return StoreMoves(self._assembly, self._configure)
 
     def begun(self, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Migration | None:
         """The migration that was begun and not committed, planned again; none if there is none.

@@ -1,221 +1,180 @@
-"""Store moves: an index goes to another store, and is there what it was, bit for bit.
+"""Store moves: the index of a configuration goes to another store, and the configuration after it.
 
-1. Both writers' locks are held until the configuration names the new store, so that no apply is left behind.
-2. The old store is read and never changed: until the configuration is replaced it is the index, afterwards it is what
-   the past is kept in.
-3. The copy is verified in full and compared with the original, row by row, before anybody may call it the index.
-4. Nothing is embedded, and no source and no model is asked for.
-5. Whatever ends a move, the same move goes on behind the last batch that it committed.
+1. A move changes where the index is, and nothing else: what else a configuration changes is another migration.
+2. Its journal is written before the new store is touched, and says where a move that was killed is gone on with.
+3. The configuration file is replaced once the copy is whole and verified, in place of the one that the move was begun
+   over, and of no other. That is the move: before it the old store has the index, after it the new one.
 """
 
 from __future__ import annotations
 
-import os
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steadlith import contents, drift, remembering
-from steadlith.books import IN_PROCESS, told
-from steadlith.border import adapter
-from steadlith.copying import Copy, begun_in
-from steadlith.verify import verify
-from steadlith_core.errors import StaleHead, Stopped, StoreCorrupt, UsageError
-from steadlith_core.events import Copied, silent
-from steadlith_core.records import DriftKind, Level
+from steadlith import carrying, files, pending, receipts
+from steadlith import config as configuration
+from steadlith.assembly import Assembly
+from steadlith.copying import name_of
+from steadlith_core.errors import AdapterError, ChangeUnfinished, PlanStale, UsageError
+from steadlith_core.events import silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from steadlith.assembly import Assembly
-    from steadlith.contents import Contents
+    from steadlith.carrying import Moved, StoreMove
     from steadlith_core.events import Reporter
-    from steadlith_core.ports import Reader, Store
-    from steadlith_core.records import Head
 
-HOLDER = "steadlith migrate"
-
-
-@dataclass(frozen=True, slots=True)
-class StoreMove:
-    """What a move comes to: from where to where, how much, and how much of it an earlier run copied (`copied` chunks).
-
-    `generations` and `names` stay behind: the older generations, and the names that any has. `differences` are what
-    both stores do otherwise: a capability, what the old one has, and what the new one has.
-    """
-
-    old: str
-    new: str
-    head: Head
-    contents: Contents
-    copied: int
-    generations: int
-    names: tuple[str, ...]
-    differences: tuple[tuple[str, str, str], ...]
+ASKED = "store"
+"""What tells the journal of a move from that of any other change: where it goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A copy that is the index as soon as the configuration says so: its head, and the one that it is a copy of."""
+class StoreMoves:
+    """The moves of one index. `configure` is told of the configuration that is in place after one."""
 
-    before: Head
-    after: Head
+    def __init__(self, assembly: Assembly, configure: Callable[[Assembly], None]) -> None:
+        self._assembly = assembly
+        self._configure = configure
 
+    def is_one(self, text: str) -> bool:
+        """Whether this text of the configuration names another store than the one in place. Raises `ConfigError`."""
+        return configuration.read(text, self._assembly.config.file).store != self._assembly.config.store
 
-def preview(old: Assembly, new: Assembly) -> StoreMove:
-    """What moving the index of `old` to the store of `new` would do. Changes nothing.
+    def is_under_way(self) -> bool:
+        """Whether a move was begun and is not done."""
+        return self._journal() is not None
 
-    Raises `ConfigError` for a store that cannot be used, `UsageError` for one that cannot take this index.
-    """
-    with ExitStack() as stack:
-        store, target = _opened(stack, old, new, readonly=True)
-        copy = _copy(stack, old, new, store, target)
-        head = copy.begun()
-        history = store.history()
-        return StoreMove(
-            old=place(old),
-            new=place(new),
-            head=copy.source.head,
-            contents=contents.count(copy.source),
-            copied=head.chunks,
-            generations=len(history) - 1,
-            names=tuple(store.tags()),
-            differences=tuple(_differences(store, target)),
-        )
+    def plan(self, text: str) -> StoreMove:
+        """What moving the index to the store of this configuration would do. Changes and embeds nothing.
 
+        Raises `ConfigError` and `UsageError` for a store that cannot be used, `ChangeUnfinished` while another move is
+        on its way.
+        """
+        new = self._leading(text)
+        journal = self._journal()
+        if journal is not None and journal.configuration != text:
+            raise ChangeUnfinished(_under_way(journal))
+        return carrying.preview(self._assembly, new)
 
-@contextmanager
-def carried_out(
-    old: Assembly,
-    new: Assembly,
-    *,
-    lock_timeout: float = 0.0,
-    report: Reporter = silent,
-    stop_requested: Callable[[], bool] = lambda: False,
-) -> Iterator[Moved]:
-    """The index of `old` in the store of `new`, whole and verified; inside, the configuration is to be replaced.
+    def apply(
+        self,
+        move: StoreMove,
+        *,
+        lock_timeout: float = 0.0,
+        report: Reporter = silent,
+        stop_requested: Callable[[], bool] = lambda: False,
+    ) -> Moved:
+        """Do it, or go on with it. Raises as `plan` does, `LockHeld`, `Stopped` between two batches, `StoreCorrupt` for
+        an index or a copy that does not verify, `StaleHead` and `PlanStale` for an index or a configuration that
+        somebody else changed meanwhile.
+        """
+        old, new = self._assembly, self._leading(move.then)
+        with carrying.locked(old, new, lock_timeout):
+            self._refuse_edited()
+            self._begin(move)
+            with carrying.carried_over(old, new, report=report, stop_requested=stop_requested) as moved:
+                self._refuse_edited()
+                self._put(new, moved)
+                with suppress(OSError):  # the history says the same
+                    told = {"moved": {"from": move.old, "to": move.new, "chunks": moved.after.chunks}}
+                    receipts.write(new.config, receipts.Receipt.of(moved.before, moved.after, move.now, told))
+        pending.drop(new.config)
+        self._configure(new)
+        return moved
 
-    Raises as `preview` does, `LockHeld`, `Stopped` between two batches, `StoreCorrupt` for an index or a copy that is
-    not what was committed, `StaleHead` for one that somebody else writes.
-    """
-    with ExitStack() as stack:
-        _refuse_same(old, new)
-        for each in (old, new):
-            lock = each.lock(timeout=lock_timeout, holder=HOLDER)
-            lock.acquire()
-            stack.callback(lock.release)
-        store, target = _opened(stack, old, new, readonly=False)
-        copy = _copy(stack, old, new, store, target)
-        _refuse_damaged(copy.source)
-        head = _run(copy, store, report, stop_requested)
-        _refuse_unequal(copy.source, target, place(new))
-        stack.enter_context(remembering.handed_over(old, copy.source.head, head))
-        yield Moved(copy.source.head, head)
+    def begun(self) -> StoreMove | None:
+        """The move that was begun and is not done, looked at again; none if there is none.
 
-
-def take_away(new: Assembly, *, lock_timeout: float = 0.0) -> str | None:
-    """Move what a move left unfinished in the store of `new` out of the way; where it is now, none if nothing is there.
-
-    Raises `UsageError` for what is no copy, `LockHeld`.
-    """
-    with ExitStack() as stack:
-        lock = new.lock(timeout=lock_timeout, holder=HOLDER)
-        lock.acquire()
-        stack.callback(lock.release)
-        with adapter("looking at what was copied"), closing(new.open_store(readonly=True)) as target:
-            history = target.history()
-        if not history:
+        Raises as `plan` does, and `ChangeUnfinished` if the configuration was edited since.
+        """
+        journal = self._journal()
+        if journal is None:
             return None
-        if not begun_in(history):
-            raise UsageError(f"{place(new)}: there is an index that no unfinished move made, so it is left alone")
-        return new.set_aside()
-
-
-def place(assembly: Assembly) -> str:
-    """The store of a configuration, as its table says it; checked by the store itself, so that it shows no secret."""
-    _ = assembly.store_files
-    store = assembly.config.store
-    settings = (f"{name} = {value!r}" for name, value in sorted(store.settings.items()))
-    return ", ".join((f"type = {store.type!r}", *settings))
-
-
-def _refuse_same(old: Assembly, new: Assembly) -> None:
-    files = [{os.path.realpath(file) for file in each.store_files} for each in (old, new)]
-    if old.config.store == new.config.store or files[0] & files[1]:
-        raise UsageError(f"the index is in that store already ({place(old)})")
-
-
-def _opened(stack: ExitStack, old: Assembly, new: Assembly, *, readonly: bool) -> tuple[Store, Store]:
-    _refuse_same(old, new)
-    store = stack.enter_context(closing(old.open_store(readonly=True)))
-    target = stack.enter_context(closing(new.open_store(readonly=readonly)))
-    for each in (store, target):
-        if each.capabilities.durability == IN_PROCESS:
-            raise UsageError("an index in memory ends with its process, so none moves from there or to there")
-    return store, target
-
-
-def _copy(stack: ExitStack, old: Assembly, new: Assembly, store: Store, target: Store) -> Copy:
-    with adapter("reading the index"):
-        reader = stack.enter_context(closing(store.snapshot()))
-    head = reader.head
-    if head.recipe is None:
-        raise UsageError(f"{place(old)}: there is no index yet, so none moves: change [store] in {old.config.file}")
-    offered = target.capabilities.quantization
-    for space in head.recipe.spaces:
-        if space.quantization not in offered:
-            raise UsageError(
-                f"store {new.config.store.type!r} keeps {', '.join(sorted(offered))} vectors, the index has "
-                f"{space.quantization} ones: change embedding.quantization first, which embeds nothing"
+        if pending.current(self._assembly.config) != journal.before:
+            raise ChangeUnfinished(
+                f"{self._assembly.config.file} was edited since the move to another store was begun: `steadlith "
+                "migrate --abort` takes away what was copied, then begin again"
             )
-    return Copy(reader, target, f"{old.config.store.type}, generation {head.generation}", new.config.text)
+        return self.plan(journal.configuration)
 
+    def abort(self, *, force: bool = False, lock_timeout: float = 0.0) -> tuple[bool, str | None]:
+        """Take away what a move left that is not done, and forget it: whether there was one, and where its copy is now.
 
-def _refuse_damaged(reader: Reader) -> None:
-    for problem in drift.problems(reader, Level.FULL):
-        if problem.kind is not DriftKind.HISTORY:
-            raise contents.damaged(problem.message)
+        With `force` the copy stays where it is. Raises `LockHeld`, and `UsageError` for something else in its place.
+        """
+        journal = self._journal()
+        if journal is None:
+            return False, None
+        new = self._other(journal.configuration)
+        with carrying.locked(self._assembly, new, lock_timeout):
+            aside = None if force else carrying.take_away(new)
+            pending.drop(self._assembly.config)
+        return True, aside
 
+    def refuse_under_way(self) -> None:
+        """Raise `ChangeUnfinished` while a move is not done: another change would forget where it goes."""
+        journal = self._journal()
+        if journal is not None:
+            raise ChangeUnfinished(_under_way(journal))
 
-def _run(copy: Copy, store: Store, report: Reporter, stop_requested: Callable[[], bool]) -> Head:
-    """Copy batch by batch; the head of the whole."""
-    head, total = copy.begun(), copy.source.head.chunks
-    steps = copy.steps()
-    while not copy.is_whole(head):
-        if stop_requested():
-            raise Stopped(f"stopped after {head.chunks:,} of {total:,} chunks; the same move goes on behind them")
-        with adapter("reading the index"):
-            now = store.head()
-        if now != copy.source.head:
-            raise StaleHead(f"the index moved to generation {now.generation} while it was copied; begin the move again")
-        head = next(steps)
-        report(Copied(head.chunks, total))
-    copy.tidy(head)
-    return head
+    # ------------------------------------------------------------------------------------------ inside
 
+    def _other(self, text: str) -> Assembly:
+        return Assembly(configuration.read(text, self._assembly.config.file), self._assembly.given)
 
-def _refuse_unequal(source: Reader, target: Store, where: str) -> None:
-    """Refuse a copy that does not verify, or shows anything otherwise than its original."""
-    with adapter("verifying the copy"), closing(target.snapshot()) as there:
-        found = verify(there, root=source.head.corpus_root, expected_state_root=source.head.state_root).problems
+    def _leading(self, text: str) -> Assembly:
+        """The index as it is, in another store (rule 1)."""
+        now, new = self._assembly.config, self._other(text)
+        carrying.refuse_same(self._assembly, new)
+        if replace(new.config, store=now.store, text=now.text) != now:
+            raise UsageError(
+                "a move to another store changes [store] alone: migrate what else differs before it, or after it"
+            )
+        return new
+
+    def _journal(self) -> pending.Journal | None:
+        """The journal of a move that is not done; one whose configuration is in place is forgotten."""
+        config = self._assembly.config
+        journal = pending.read(config)
+        if journal is None or ASKED not in journal.asked:
+            return None
+        if self._other(journal.configuration).config.store == config.store:
+            pending.drop(config)
+            return None
+        return journal
+
+    def _begin(self, move: StoreMove) -> None:
+        config, head = self._assembly.config, move.head
+        asked = {ASKED: move.new}
+        why = f"move from {move.old} to {move.new}"
+        journal = pending.Journal("migrate", why, head.generation + 1, name_of(head), move.now, move.then, asked)
         try:
-            wrong = next(iter(found), None) or next(contents.differences(source, there), None)
-        except StoreCorrupt as error:
-            wrong = error.fault
-    if wrong is not None:
-        raise StoreCorrupt(
-            f"{where}: what was copied is not the index ({wrong}); the index is where it was. `steadlith migrate "
-            "--abort` takes the copy away; then begin again",
-            wrong,
-        )
+            pending.write(config, journal)
+        except OSError as error:
+            raise AdapterError(
+                f"{pending.place(config)} cannot be written, and without it a move could not be gone on with: "
+                f"{error.strerror or error}; nothing was copied"
+            ) from error
+
+    def _refuse_edited(self) -> None:
+        config = self._assembly.config
+        if pending.current(config) != config.text:
+            raise PlanStale(f"{config.file} was edited since this move was begun; begin it again")
+
+    @staticmethod
+    def _put(new: Assembly, moved: Moved) -> None:
+        try:
+            files.write(new.config.file, [new.config.text.encode()])
+        except OSError as error:
+            raise ChangeUnfinished(
+                f"the index is in its new store ({moved.after.why}), and {new.config.file} cannot be written: "
+                f"{error.strerror or error}. Make it writable and run `steadlith migrate --resume`"
+            ) from error
 
 
-def _differences(old: Store, new: Store) -> Iterator[tuple[str, str, str]]:
-    ours, theirs = told(old.capabilities), told(new.capabilities)
-    for name, value in ours.items():
-        if value != theirs[name]:
-            yield name, _shown(value), _shown(theirs[name])
-
-
-def _shown(value: str | int | tuple[str, ...]) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value).lower()
+def _under_way(journal: pending.Journal) -> str:
+    """What stands in the way of another change while a move is not done."""
+    return (
+        f"the index is on its way to another store ({journal.asked[ASKED]}): `steadlith migrate --resume` goes on, "
+        "`steadlith migrate --abort` takes away what was copied"
+    )

@@ -7,7 +7,6 @@ import pytest
 
 import steadlith
 from steadlith import config as configuration
-from steadlith import files, storemoves
 from steadlith.assembly import Assembly
 
 CONFIG = """
@@ -42,18 +41,18 @@ class Site:
     def text(self):
         return (self.root / "steadlith.toml").read_text("utf-8")
 
-    def assemblies(self, store):
-        """The configuration, and the same with another `[store]`, which stands at its end."""
-        file = self.root / "steadlith.toml"
-        other = self.text().partition("[store]")[0] + store
-        return Assembly(configuration.load(file)), Assembly(configuration.read(other, file))
+    def under(self, store):
+        """The configuration's text with another `[store]`, which stands at its end."""
+        return self.text().partition("[store]")[0] + store
+
+    def elsewhere(self, store):
+        """The index of that text."""
+        return Assembly(configuration.read(self.under(store), self.root / "steadlith.toml"))
 
     def move(self, store, **options):
-        """Move the index to another store, and let the configuration say so."""
-        old, new = self.assemblies(store)
-        with storemoves.carried_out(old, new, **options) as done:
-            files.write(old.config.file, [new.config.text.encode()])
-        return done
+        """Move the index to another store."""
+        stores = self.open().migrations.stores
+        return stores.apply(stores.plan(self.under(store)), **options)
 
     def write(self, path, content):
         place = self.docs / path

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import pytest
 
-from steadlith import contents, copying, manifests, storemoves
+from steadlith import contents, copying, manifests
 from steadlith.assembly import Assembly
 from steadlith_adapters.embedders import hash as hashing
 from steadlith_adapters.stores.memory.store import MemoryStore
@@ -105,7 +105,7 @@ def test_there_and_back_it_is_the_same_index(past, server, small, embedded):
         assert [type(event) for event in told] == [Copied] * 4
         assert (told[-1].done, told[-1].total) == (roots.chunks, roots.chunks)
         head = past.open().head()
-        assert head == done.after
+        assert head == done.after.head
         assert head.lineage != roots.lineage
         assert replace(head, lineage="", generation=1, plan_digest=None) == replace(
             roots, lineage="", generation=1, plan_digest=None
@@ -197,7 +197,7 @@ def test_an_empty_index_moves(make_site, server):
 
 def test_where_there_is_no_index_nothing_moves(make_site, server):
     site = make_site()
-    for use in (lambda: storemoves.preview(*site.assemblies(server)), lambda: site.move(server)):
+    for use in (lambda: site.open().migrations.stores.plan(site.under(server)), lambda: site.move(server)):
         with pytest.raises(UsageError, match="there is no index yet"):
             use()
 
@@ -212,7 +212,7 @@ def test_a_memory_store_takes_a_copy_and_gives_it_back(past, small, tmp_path):
         assert len(memory.history()) == 1
         with closing(memory.snapshot()) as copied:
             assert list(contents.differences(reader, copied)) == []
-            _, again = past.assemblies(table(type="sqlite", path=str(tmp_path / "third.sqlite3")))
+            again = past.elsewhere(table(type="sqlite", path=str(tmp_path / "third.sqlite3")))
             with closing(again.open_store(readonly=False)) as third:
                 assert len(list(copying.Copy(copied, third, "memory").steps())) == 4
                 with closing(third.snapshot()) as back:
@@ -226,7 +226,7 @@ def test_an_index_in_memory_does_not_move(past):
 
 def test_a_preview_counts_and_changes_nothing(past, server, small):
     before, head = past.files(), past.open().head()
-    found = storemoves.preview(*past.assemblies(server))
+    found = past.open().migrations.stores.plan(past.under(server))
     assert (found.old, found.head) == ("type = 'sqlite'", head)
     assert found.new.startswith("type = 'postgres', dsn_env = 'STEADLITH_TEST_POSTGRES', schema = ")
     assert (found.contents.documents, found.contents.chunks) == (head.documents, head.chunks)
@@ -242,4 +242,4 @@ def test_a_preview_counts_and_changes_nothing(past, server, small):
     with suppress(Stopped):
         stops = iter([False, False, True])
         past.move(server, stop_requested=lambda: next(stops))
-    assert 0 < storemoves.preview(*past.assemblies(server)).copied < head.chunks
+    assert 0 < past.open().migrations.stores.plan(past.under(server)).copied < head.chunks

@@ -13,9 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from steadlith import contents, copying, files, storemoves
+from steadlith import carrying, contents, copying, files, pending, receipts, storemoves
 from steadlith.assembly import Assembly
-from steadlith_core.errors import AdapterError, ConfigError, LockHeld, StaleHead, Stopped, StoreCorrupt, UsageError
+from steadlith_core.errors import (
+    AdapterError,
+    ChangeUnfinished,
+    ConfigError,
+    LockHeld,
+    PlanStale,
+    StaleHead,
+    Stopped,
+    StoreCorrupt,
+    UsageError,
+)
 
 HERE = "[store]\ntype = 'sqlite'\npath = '.steadlith/there.sqlite3'\n"
 BATCHES = 4
@@ -111,8 +121,7 @@ def filled(make_filled):
 
 def copied(site, store):
     """How many chunks are in the other store."""
-    _, new = site.assemblies(store)
-    with closing(new.open_store(readonly=True)) as there:
+    with closing(site.elsewhere(store).open_store(readonly=True)) as there:
         return there.head().chunks
 
 
@@ -125,16 +134,23 @@ def judge(site, store, was, acknowledged):
     assert plan.is_empty
     assert not plan.drift
     if not old:
+        assert site.open().migrations.stores.begun() is None
+        assert not pending.place(site.open().config).exists()
         return False
     assert site.open().head() == was
     assert copied(site, store) >= acknowledged
     told = []
-    site.move(store, report=told.append)
+    stores = site.open().migrations.stores
+    begun = stores.begun() or stores.plan(site.under(store))
+    assert begun.copied == copied(site, store)
+    stores.apply(begun, report=told.append)
     assert len(told) <= BATCHES - len([each for each in range(BATCHES) if each * was.chunks // BATCHES < acknowledged])
     head = site.open().head()
     assert (head.corpus_root, head.state_root, head.chunks) == (was.corpus_root, was.state_root, was.chunks)
-    assert len(site.open().history()) == 1
+    (made,) = site.open().history()
+    assert made.configuration == site.text()
     assert site.open().verify().ok
+    assert not pending.place(site.open().config).exists()
     plan = site.plan()
     assert plan.is_empty
     assert not plan.drift
@@ -246,7 +262,7 @@ def test_sigkill_at_the_effects_of_a_move_to_a_server(make_filled, postgres_sett
 
 def test_one_killed_again_and_again_ends(filled):
     was, number = filled.open().head(), 0
-    while killed_at(filled, HERE, 40):
+    while HERE not in filled.text() and killed_at(filled, HERE, 40):
         number += 1
         assert number <= 2 * BATCHES
         assert filled.open().verify().ok
@@ -314,7 +330,7 @@ def tamper(file, statement):
 @pytest.mark.parametrize("what", DAMAGE)
 def test_damage_is_not_copied(filled, what):
     tamper(filled.root / ".steadlith" / "index.sqlite3", DAMAGE[what])
-    with pytest.raises(StoreCorrupt, match=r"doctor --repair"):
+    with pytest.raises(StoreCorrupt, match="doctor --repair|apply again"):
         filled.move(HERE)
     assert "there" not in filled.text()
     assert not (filled.root / ".steadlith" / "there.sqlite3").exists()
@@ -336,8 +352,9 @@ def test_damage_to_what_was_copied_is_found_before_it_is_the_index(filled, monke
             filled.move(HERE)
     assert "there" not in filled.text()
     assert filled.open().verify().ok
-    _, new = filled.assemblies(HERE)
-    storemoves.take_away(new)
+    there, aside = filled.open().migrations.stores.abort()
+    assert there
+    assert aside.endswith("there.sqlite3.damaged-1")
     filled.move(HERE)
     assert filled.open().verify().ok
 
@@ -365,14 +382,11 @@ def test_nothing_is_added_to_another_index(filled, make_site, article):
     other.apply()
     taken = f"[store]\ntype = 'sqlite'\npath = '{other.root}/.steadlith/index.sqlite3'\n"
     before = other.files()
-    for use in (lambda: filled.move(taken), lambda: storemoves.preview(*filled.assemblies(taken))):
-        with pytest.raises(
-            UsageError, match=r"another index already \(generation 1 of .*: apply\); name a place that is"
-        ):
-            use()
-    _, new = filled.assemblies(taken)
+    with pytest.raises(UsageError, match=r"another index already \(generation 1 of .*: apply\); name a place that is"):
+        filled.move(taken)
     with pytest.raises(UsageError, match="no unfinished move made"):
-        storemoves.take_away(new)
+        carrying.take_away(filled.elsewhere(taken))
+    assert not pending.place(filled.open().config).exists()
     assert other.open().verify().ok
     assert other.files().keys() == before.keys()
     assert other.open().head().generation == 1
@@ -395,10 +409,12 @@ def test_a_part_of_another_head_is_refused_and_can_be_taken_away(filled, article
     filled.apply()
     with pytest.raises(UsageError, match=r"left of another copy \(part of a copy of sqlite, generation 2\).*--abort"):
         filled.move(HERE)
-    _, new = filled.assemblies(HERE)
-    aside = storemoves.take_away(new)
+    with pytest.raises(UsageError, match="left of another copy"):
+        filled.open().migrations.stores.begun()
+    there, aside = filled.open().migrations.stores.abort()
+    assert there
     assert aside.endswith("there.sqlite3.damaged-1")
-    assert storemoves.take_away(new) is None
+    assert filled.open().migrations.stores.abort() == (False, None)
     filled.move(HERE)
     assert filled.plan().is_empty
 
@@ -412,7 +428,7 @@ def test_what_was_added_to_a_copy_is_not_overwritten(filled, article):
     with pytest.raises(UsageError, match=r"another index already \(generation 5 .*: apply\)"):
         filled.move(HERE)
     with pytest.raises(UsageError, match="no unfinished move made"):
-        storemoves.take_away(filled.assemblies(HERE)[1])
+        carrying.take_away(filled.elsewhere(HERE))
 
 
 def test_a_head_that_moves_meanwhile_stops_the_move(filled, monkeypatch, article):
@@ -439,24 +455,132 @@ def test_a_head_that_moves_meanwhile_stops_the_move(filled, monkeypatch, article
 
 
 def test_nobody_else_writes_either_store_meanwhile(filled, article):
-    old, new = filled.assemblies(HERE)
+    stores = [Assembly(filled.open().config), filled.elsewhere(HERE)]
     filled.write("five.md", article("five"))
-    plan = filled.plan()
-    with storemoves.carried_out(old, new):
-        for each in (old, new):
+    plan, seen = filled.plan(), []
+
+    def tell(event):
+        for each in stores:
             with pytest.raises(LockHeld, match="steadlith migrate"):
                 each.lock(timeout=0.0, holder="another").acquire()
         with pytest.raises(LockHeld, match="steadlith migrate"):
             filled.apply(plan)
         assert filled.hits()
-    for each in (old, new):
+        seen.append(event)
+
+    for each in stores:
         lock = each.lock(timeout=0.0, holder="another")
         lock.acquire()
         with pytest.raises(LockHeld, match="another"):
             filled.move(HERE)
         lock.release()
-    filled.move(HERE)
+    filled.move(HERE, report=tell)
+    assert len(seen) == BATCHES
     assert filled.apply().embedded
+
+
+def test_a_move_changes_nothing_else(filled):
+    other = filled.under(HERE).replace("max_tokens = 48", "max_tokens = 50")
+    with pytest.raises(UsageError, match=r"changes \[store\] alone"):
+        filled.open().migrations.stores.plan(other)
+    with pytest.raises(UsageError, match="moves the index, which is done by itself"):
+        filled.open().migrations.plan(text=filled.under(HERE))
+
+
+def test_while_it_is_under_way_no_other_change_is_begun_and_applies_go_on(filled, article):
+    stops = iter([False, True])
+    with suppress(Stopped):
+        filled.move(HERE, stop_requested=lambda: next(stops))
+    elsewhere = HERE.replace("there", "elsewhere")
+    for use in (
+        lambda: filled.move(elsewhere),
+        lambda: filled.open().migrations.plan(settings=["chunking.max_tokens=50"]),
+    ):
+        with pytest.raises(ChangeUnfinished, match=r"there\.sqlite3.*--resume.*--abort") as raised:
+            use()
+        assert raised.value.exit_code == 6
+    filled.write("five.md", article("five"))
+    assert filled.apply().embedded
+    assert filled.open().migrations.stores.abort()[0]
+    assert filled.open().migrations.plan(settings=["chunking.max_tokens=50"]).plan.changes
+
+
+def test_a_configuration_that_is_edited_meanwhile_is_not_overwritten(filled):
+    file = filled.root / "steadlith.toml"
+    was = filled.text()
+
+    def edit(event):
+        if event.done == event.total:
+            file.write_text(was + "# mine\n", "utf-8")
+
+    with pytest.raises(PlanStale, match="was edited since this move was begun"):
+        filled.move(HERE, report=edit)
+    assert filled.text() == was + "# mine\n"
+    with pytest.raises(ChangeUnfinished, match=r"was edited since.*--abort"):
+        filled.open().migrations.stores.begun()
+    file.write_text(was, "utf-8")
+    stores = filled.open().migrations.stores
+    stores.apply(stores.begun())
+    assert "there" in filled.text()
+
+
+def test_a_configuration_that_cannot_be_written_is_said_and_the_move_ended_later(filled, monkeypatch):
+    whole = files.write
+
+    def refuse(file, pieces):
+        if file.name == "steadlith.toml":
+            raise OSError(30, "Read-only file system")
+        return whole(file, pieces)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write", refuse)
+        with pytest.raises(ChangeUnfinished, match=r"in its new store.*Read-only file system.*--resume"):
+            filled.move(HERE)
+    assert filled.plan().is_empty
+    stores, told = filled.open().migrations.stores, []
+    stores.apply(stores.begun(), report=told.append)
+    assert told == []
+    assert "there" in filled.text()
+
+
+def test_a_journal_that_cannot_be_written_stops_a_move_before_it_begins(filled, monkeypatch):
+    def refuse(_config, _journal):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pending, "write", refuse)
+    with pytest.raises(AdapterError, match=r"No space left.*nothing was copied"):
+        filled.move(HERE)
+    assert not (filled.root / ".steadlith" / "there.sqlite3").exists()
+
+
+def test_a_whole_copy_for_another_configuration_is_not_taken(filled, monkeypatch):
+    with monkeypatch.context() as patch, suppress(Crash):
+        patch.setattr(storemoves.StoreMoves, "_put", crash)
+        filled.move(HERE)
+    pending.drop(filled.open().config)
+    (filled.root / "steadlith.toml").write_text("# more\n" + filled.text(), "utf-8")
+    with pytest.raises(UsageError, match="made for another text of the configuration"):
+        filled.move(HERE)
+
+
+def crash(*_given, **_named):
+    raise Crash
+
+
+def test_it_leaves_a_receipt_which_is_no_pace_of_a_migration(filled):
+    index = filled.open()
+    index.migrations.apply(index.migrations.plan(settings=["chunking.max_tokens=60"]))
+    paced = receipts.newest(filled.open().config)
+    moved = filled.move(HERE)
+    found = [receipts.read(file) for file in receipts.folder(filled.open().config).glob("*.json")]
+    (receipt,) = [each for each in found if "moved" in each.told]
+    assert receipt.before["generation"] == moved.before.number == 3
+    assert receipt.after["state_root"] == receipt.before["state_root"]
+    assert receipt.told["moved"]["chunks"] == filled.open().head().chunks
+    assert receipts.newest(filled.open().config) == paced
+    index = filled.open()
+    index.migrations.apply(index.migrations.plan(settings=["chunking.max_tokens=56"]))
+    assert receipts.newest(filled.open().config).after["generation"] == filled.open().head().generation
 
 
 def test_a_password_is_in_no_error_and_no_file(filled, monkeypatch):
@@ -469,15 +593,11 @@ def test_a_password_is_in_no_error_and_no_file(filled, monkeypatch):
         "dsn_env = 'STEADLITH_LEADS_NOWHERE'",
     ):
         store = f"[store]\ntype = 'postgres'\n{lines}\n"
-        old, new = filled.assemblies(store)
         for use in (
-            lambda new=new: storemoves.place(new),
-            lambda old=old, new=new: storemoves.preview(old, new),
-            lambda store=store: filled.move(store),
-            lambda new=new: storemoves.take_away(new),
+            lambda store=store: filled.open().migrations.stores.plan(filled.under(store)),
+            lambda store=store: carrying.take_away(filled.elsewhere(store)),
+            lambda store=store: filled.elsewhere(store).lock(timeout=0.0, holder="x").acquire(),
         ):
-            if "dsn_env" in lines and use.__code__.co_names[-1] == "place":
-                continue
             with pytest.raises((ConfigError, AdapterError)) as raised:
                 use()
             assert secret not in f"{raised.value!r} {raised.value.__cause__!r} {raised.value.__context__!r}"
