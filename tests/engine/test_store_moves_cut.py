@@ -330,7 +330,7 @@ def tamper(file, statement):
 @pytest.mark.parametrize("what", DAMAGE)
 def test_damage_is_not_copied(filled, what):
     tamper(filled.root / ".steadlith" / "index.sqlite3", DAMAGE[what])
-    with pytest.raises(StoreCorrupt, match="doctor --repair|apply again"):
+    with pytest.raises(StoreCorrupt, match=r"doctor --repair|apply again"):
         filled.move(HERE)
     assert "there" not in filled.text()
     assert not (filled.root / ".steadlith" / "there.sqlite3").exists()
