@@ -1,11 +1,17 @@
 """To another configuration, for every cause: killed at every effect, gone on with, gone back from, verified."""
 
 import json
+import lzma
+import signal
+import subprocess
+import sys
 from collections import Counter
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
+import steadlith
 from steadlith import assembly, hands, pending, receipts, relexing, wiring
 from steadlith.running import How
 from steadlith_adapters.embedders import hash as hash_embedder
@@ -23,7 +29,11 @@ from steadlith_core.errors import (
 )
 from steadlith_core.planning.planfile import dump, load
 from steadlith_core.ports import EmbedderIdentity
+from steadlith_core.records import DocumentId
 from steadlith_core.text.query import index_text
+
+
+WHILE_WRITTEN = "a kill while a plan, lock, manifest, proof or configuration is written: by a migration"
 
 
 class Crash(BaseException):
@@ -649,3 +659,87 @@ def test_field_case_12_a_metadata_column_that_comes_back_is_filled_again(make_ol
     ):
         index.migrations.apply(index.migrations.plan(settings=settings, dropped=dropped))
         assert tags() == wanted
+
+
+# ------------------------------------------------------------------------------------------------ upgrades
+
+RELEASED = Path(__file__).parent.parent / "adapters" / "stores" / "released"
+
+
+@pytest.mark.parametrize("file", sorted(RELEASED.glob("index-*.xz")), ids=lambda file: file.name)
+def test_an_index_file_of_an_older_release_is_a_migration_with_preview(make_site, file):
+    site = make_site()
+    index = site.root / ".steadlith" / "index.sqlite3"
+    index.parent.mkdir()
+    index.write_bytes(lzma.decompress(file.read_bytes()))
+    released = index.read_bytes()
+    with site.open().reader() as reader:
+        held = {str(each.id): each.root for each in reader.documents()}
+    hold = tuple(DocumentId(*name.split(":", 1)) for name in held)
+    found = site.open().migrations.plan(steadlith.Look(held=hold))
+    (upgrade,) = found.upgrades
+    assert f"is of schema version {file.name[6]}" in upgrade
+    assert not found.is_nothing
+    assert index.read_bytes() == released
+    assert any(each.kind == "older_format" and not each.grave for each in site.open().examine().troubles)
+
+
+# --------------------------------------------------------------------------------------------- real kills
+
+KILLED = """
+import os, signal, sys
+import steadlith
+from steadlith import files
+number, when = int(sys.argv[2]), sys.argv[3]
+seen = 0
+class Dying(files.Posix):
+    pass
+def dying(name):
+    whole = getattr(files.Posix, name)
+    def call(self, *given):
+        global seen
+        seen += 1
+        if seen == number and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = whole(self, *given)
+        if seen == number and when == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+    return call
+for name in ("create", "sync", "replace", "sync_folder", "remove"):
+    setattr(Dying, name, dying(name))
+index = steadlith.open(sys.argv[1])
+found = index.migrations.plan(settings=["embedding.dimensions=48"])
+files.SYSTEM = Dying()
+index.migrations.apply(found)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
+def test_sigkill_at_every_step_of_journal_receipt_and_configuration(make_old, when, tried):
+    number, generations = 0, set()
+    while True:
+        number += 1
+        site = make_old(f"site{number}")
+        run = subprocess.run(
+            [sys.executable, "-c", KILLED, str(site.root), str(number), when],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode == 0:
+            break
+        assert run.returncode == -signal.SIGKILL, run.stderr
+        generation = site.open().head().generation
+        generations.add(generation)
+        assert site.open().verify().ok
+        settle(site)
+        if site.open().head().generation == 1:  # killed before the journal was there
+            assert generation == 1
+            site.open().migrations.apply(site.open().migrations.plan(settings=["embedding.dimensions=48"]))
+        assert (site.open().head().generation, site.plan().is_empty) == (2, True)
+        assert "dimensions = 48" in text(site)
+        assert not journal(site).exists()
+    assert number > 16  # journal twice, configuration, receipt: create, sync, replace, sync the folder; and the removal
+    assert generations == {1, 2}
+    tried(WHILE_WRITTEN, "SIGKILL before, within and after each operation", number - 1)
