@@ -10,7 +10,7 @@ from steadlith import contents, copying, manifests
 from steadlith.assembly import Assembly
 from steadlith_adapters.embedders import hash as hashing
 from steadlith_adapters.stores.memory.store import MemoryStore
-from steadlith_core.errors import Stopped, UsageError
+from steadlith_core.errors import GenerationGone, Stopped, UsageError
 from steadlith_core.events import Copied
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
 from steadlith_core.vectors import unit
@@ -130,6 +130,10 @@ def test_what_moved_goes_on_like_any_index(past, server, small, embedded, articl
     assert made.summary == {"copied": made.chunks}
     past.write("two.md", article("two").replace("sentence 2", "phrase 2"))
     assert past.apply().embedded == len(embedded) - PROBES > 0
+    with pytest.raises(
+        GenerationGone, match=r"moved from sqlite, generation 2, and what came before stayed in that store"
+    ):
+        past.open().plan_rollback(1)
     back = past.open().plan_rollback(made.number).plan
     past.apply(back)
     assert past.open().head().state_root == made.state_root
