@@ -179,7 +179,7 @@ def test_a_crash_at_every_effect_costs_a_batch_at_most(make_filled, monkeypatch,
     assert {what.split()[1] for what in seen} == {*Watched.CALLS, "create", "sync", "replace", "sync_folder", "remove"}
     assert ended == {True, False}
     how = "an exception that nothing catches, before and after each effect"
-    tried("a crash at every effect of a move to another store", how, number // step)
+    tried("a crash at every effect of upkeep: a move to another store", how, number // step)
 
 
 KILLED = """
@@ -247,7 +247,7 @@ def kills(make_filled, store_of, numbers):
 def test_sigkill_at_the_effects_of_a_move_to_a_file(make_filled, step, tried):
     count = kills(make_filled, lambda: HERE, range(3, 1000, step))
     assert count > 60 // step
-    tried("a kill while an index moves to another store", "SIGKILL before and after its effects, to a file", count)
+    tried("a crash at every effect of upkeep: a move to a file", "SIGKILL, before and after each effect", count)
 
 
 @pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
@@ -257,7 +257,7 @@ def test_sigkill_at_the_effects_of_a_move_to_a_server(make_filled, postgres_sett
 
     count = kills(make_filled, store, range(5, 1000, step))
     assert count > 60 // step
-    tried("a kill while an index moves to another store", "SIGKILL before and after its effects, to a server", count)
+    tried("a crash at every effect of upkeep: a move to a server", "SIGKILL, before and after each effect", count)
 
 
 def test_one_killed_again_and_again_ends(filled):
@@ -294,7 +294,7 @@ def test_a_server_that_is_killed_half_way_costs_a_batch(filled, own_postgres_ser
         own_postgres_server.start()
         assert (copied(filled, store) > before) is (moment == "after commit")
     judge(filled, store, was, copied(filled, store))
-    tried("a kill while an index moves to another store", "SIGKILL of every process of the server", 3)
+    tried("a crash at every effect of upkeep: a move to a server", "SIGKILL of every process of the server", 3)
 
 
 def test_it_stops_between_two_batches_and_goes_on_behind_them(filled):
