@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from steadlith.checking import Checks
 from steadlith.looking import planning
 from steadlith.observe import USUAL
 from steadlith.running import How, run
-from steadlith_core.errors import RollbackRefused, UsageError
+from steadlith_core.errors import ChangeUnfinished, RollbackRefused, UsageError
 from steadlith_core.planning.overrides import MODEL
 from steadlith_core.ports import Ailment
 
@@ -124,7 +124,7 @@ class Migrations:
             "questions": None if questions_file is None else str(questions_file.absolute()),
             "min_recall": min_recall,
         }
-        self.stores.refuse_under_way()
+        pending.refuse_moving(self._assembly.config)
         now = self._assembly.config
         then = amended(now.text if text is None else text, settings, dropped)
         return self._planned(then, asked, look, stat_cache=stat_cache, workers=workers)
@@ -160,15 +160,19 @@ class Migrations:
 
         return StoreMoves(self._assembly, self._configure)
 
+    def on_its_way(self) -> Journal | None:
+        """The journal of a migration or a move that was begun and is not done; none for a damaged one."""
+        with ExitStack() as stack, suppress(ChangeUnfinished):
+            return pending.begun(self._assembly.config, self._open(stack, readonly=True).history)
+        return None
+
     def begun(self, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Migration | None:
         """The migration that was begun and not committed, planned again; none if there is none.
 
         What it paid for is in the cache: its plan says what is left. Raises as `plan` does.
         """
-        with ExitStack() as stack:
-            history = self._open(stack, readonly=True).history()
-        journal = pending.begun(self._assembly.config, history)
-        if journal is None:
+        journal = self.on_its_way()
+        if journal is None or journal.is_move:
             return None
         return self._planned(journal.configuration, journal.asked, look, stat_cache=stat_cache, workers=workers)
 
@@ -191,15 +195,17 @@ class Migrations:
         return number
 
     def finish(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
-        """Put the configuration of a committed rollback or migration in place. None if there was nothing to finish.
+        """Put the configuration of a committed rollback or migration in place. None if there was nothing to finish; a
+        move that is done but for its journal is done.
 
         With `force` also over a configuration that was edited meanwhile. Raises `ChangeUnfinished`, `LockHeld`.
         """
         config = self._assembly.config
         with pending.alone(self._assembly, self._open, lock_timeout) as history:
             done = pending.settle(config, history, force=force)
-        if done is not None:
-            self._configure(Assembly(configuration.load(config.file), self._assembly.given))
+        if done is None or done.is_move:
+            return None
+        self._configure(Assembly(configuration.load(config.file), self._assembly.given))
         return done
 
     def abort(self, *, force: bool = False, lock_timeout: float = 0.0) -> bool:
@@ -209,6 +215,8 @@ class Migrations:
         With `force` the configuration stays as it is though one was committed, and the next plan shows what that
         changes. Raises `ChangeUnfinished`, `LockHeld`.
         """
+        if not force:
+            pending.refuse_moving(self._assembly.config)  # `StoreMoves.abort` takes away what it copied
         with pending.alone(self._assembly, self._open, lock_timeout) as history:
             return pending.abandon(self._assembly.config, history, force=force)
 

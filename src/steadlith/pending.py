@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = "1.0"
 KIND = "steadlith-journal"
+STORE = "store"
+"""What a move is asked for besides: where the index goes."""
 
 
 class Stage(Enum):
@@ -65,6 +67,11 @@ class Journal:
     configuration: str
     asked: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_move(self) -> bool:
+        """Whether the index goes to another store: then no generation of the old one says how far it came."""
+        return STORE in self.asked
 
     @property
     def goes_on(self) -> bool:
@@ -138,6 +145,8 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
 
     `ChangeUnfinished` if it would put another configuration in place than its generation recorded.
     """
+    if journal.is_move:
+        return Stage.IN_PLACE if current(config) == journal.configuration else Stage.VOID
     made = next((each for each in history if each.number == journal.number), None)
     gone = bool(history) and journal.number < history[0].number
     if not gone and (made is None or made.plan_digest != journal.plan_digest):
@@ -201,12 +210,24 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
     return there
 
 
-def begun(config: Config, history: Sequence[Generation]) -> Journal | None:
-    """A change that is on its way and not committed, and can be gone on with. `ChangeUnfinished` for a damaged one."""
+def begun(config: Config, history: Callable[[], Sequence[Generation]]) -> Journal | None:
+    """A change that is on its way and not committed, and can be gone on with. `ChangeUnfinished` for a damaged one.
+    The history is looked at where there is a journal.
+    """
     journal = read(config)
     if journal is None or not journal.goes_on:
         return None
-    return journal if stage(config, journal, history) is Stage.VOID else None
+    return journal if stage(config, journal, history()) is Stage.VOID else None
+
+
+def refuse_moving(config: Config) -> None:
+    """Raise `ChangeUnfinished` while the index is on its way to another store: another change would forget where to."""
+    journal = begun(config, tuple) if os.path.exists(place(config)) else None  # noqa: PTH110 -- likewise
+    if journal is not None and journal.is_move:
+        raise ChangeUnfinished(
+            f"the index is on its way to another store ({journal.asked[STORE]}): `steadlith migrate --resume` goes on, "
+            "`steadlith migrate --abort` takes away what was copied"
+        )
 
 
 def refuse(
@@ -237,7 +258,7 @@ def _put(config: Config, journal: Journal) -> None:
 
 def _acknowledge(config: Config, journal: Journal, history: Sequence[Generation]) -> None:
     """The receipt of what was committed. One that cannot be written stops nobody: the history says the same."""
-    made = next((each for each in history if each.number == journal.number), None)
+    made = next((each for each in reversed(history) if each.plan_digest == journal.plan_digest), None)
     base = next((each for each in history if made is not None and each.number == made.parent), None)
     if made is not None and journal.goes_on:
         with suppress(OSError):

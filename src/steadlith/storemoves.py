@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steadlith import carrying, files, pending, receipts
 from steadlith import config as configuration
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from steadlith.carrying import Moved, StoreMove
     from steadlith_core.events import Reporter
-
-ASKED = "store"
-"""What tells the journal of a move from that of any other change: where it goes."""
 
 
 class StoreMoves:
@@ -53,7 +50,7 @@ class StoreMoves:
         new = self._leading(text)
         journal = self._journal()
         if journal is not None and journal.configuration != text:
-            raise ChangeUnfinished(_under_way(journal))
+            pending.refuse_moving(self._assembly.config)
         return carrying.preview(self._assembly, new)
 
     def apply(
@@ -76,8 +73,7 @@ class StoreMoves:
                 self._refuse_edited()
                 self._put(new, moved)
                 with suppress(OSError):  # the history says the same
-                    told = {"moved": {"from": move.old, "to": move.new, "chunks": moved.after.chunks}}
-                    receipts.write(new.config, receipts.Receipt.of(moved.before, moved.after, move.now, told))
+                    receipts.write(new.config, receipts.Receipt.of(moved.before, moved.after, move.now, _told(move)))
         pending.drop(new.config)
         self._configure(new)
         return moved
@@ -105,17 +101,12 @@ class StoreMoves:
         journal = self._journal()
         if journal is None:
             return False, None
-        new = self._other(journal.configuration)
-        with carrying.locked(self._assembly, new, lock_timeout):
-            aside = None if force else carrying.take_away(new)
-            pending.drop(self._assembly.config)
+        old, new, aside = self._assembly, self._other(journal.configuration), None
+        if old.config.store != new.config.store:  # somebody may have put it into the configuration
+            with carrying.locked(old, new, lock_timeout):
+                aside = None if force else carrying.take_away(new)
+        pending.drop(old.config)
         return True, aside
-
-    def refuse_under_way(self) -> None:
-        """Raise `ChangeUnfinished` while a move is not done: another change would forget where it goes."""
-        journal = self._journal()
-        if journal is not None:
-            raise ChangeUnfinished(_under_way(journal))
 
     # ------------------------------------------------------------------------------------------ inside
 
@@ -133,21 +124,22 @@ class StoreMoves:
         return new
 
     def _journal(self) -> pending.Journal | None:
-        """The journal of a move that is not done; one whose configuration is in place is forgotten."""
-        config = self._assembly.config
-        journal = pending.read(config)
-        if journal is None or ASKED not in journal.asked:
-            return None
-        if self._other(journal.configuration).config.store == config.store:
-            pending.drop(config)
-            return None
-        return journal
+        """The journal of a move that is not done."""
+        journal = pending.begun(self._assembly.config, tuple)
+        return journal if journal is not None and journal.is_move else None
 
     def _begin(self, move: StoreMove) -> None:
         config, head = self._assembly.config, move.head
-        asked = {ASKED: move.new}
-        why = f"move from {move.old} to {move.new}"
-        journal = pending.Journal("migrate", why, head.generation + 1, name_of(head), move.now, move.then, asked)
+        journal = pending.Journal(
+            command="migrate",
+            why=f"move to {move.new}",
+            number=head.generation + 1,
+            plan_digest=name_of(head),
+            before=move.now,
+            configuration=move.then,
+            asked={pending.STORE: move.new},
+            told=_told(move),
+        )
         try:
             pending.write(config, journal)
         except OSError as error:
@@ -172,9 +164,6 @@ class StoreMoves:
             ) from error
 
 
-def _under_way(journal: pending.Journal) -> str:
-    """What stands in the way of another change while a move is not done."""
-    return (
-        f"the index is on its way to another store ({journal.asked[ASKED]}): `steadlith migrate --resume` goes on, "
-        "`steadlith migrate --abort` takes away what was copied"
-    )
+def _told(move: StoreMove) -> dict[str, Any]:
+    """What the receipt says besides."""
+    return {"moved": {"from": move.old, "to": move.new, "chunks": move.contents.chunks}}

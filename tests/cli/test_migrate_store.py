@@ -91,6 +91,7 @@ def test_json_is_one_document_of_what_was_shown_or_done(cli, applied):
 def test_resume_goes_on_with_it(cli, cut):
     assert cli("search", "apples").code == 0
     assert cli("plan", "--check").code == 0
+    assert "On its way, and not committed: move to type = 'sqlite', path = " in cli("status").out
     shown = cli("migrate", *THERE)
     assert "An earlier run copied " in shown.out
     other = cli("migrate", "--set", "embedding.dimensions=16")
@@ -163,6 +164,7 @@ def test_one_killed_before_its_journal_went_is_done(cli, applied, monkeypatch):
         patch.setattr(storemoves.pending, "drop", lambda _config: None)
         assert cli("migrate", *THERE, "--apply", "--yes").code == 0
     assert (applied / ".steadlith" / "steadlith.journal.json").exists()
+    assert "On its way" not in cli("status").out
     assert "Nothing to go on with" in cli("migrate", "--resume").out
     assert not (applied / ".steadlith" / "steadlith.journal.json").exists()
     assert cli("plan", "--check").code == 0

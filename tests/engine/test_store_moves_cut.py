@@ -495,14 +495,43 @@ def test_while_it_is_under_way_no_other_change_is_begun_and_applies_go_on(filled
     for use in (
         lambda: filled.move(elsewhere),
         lambda: filled.open().migrations.plan(settings=["chunking.max_tokens=50"]),
+        lambda: filled.open().migrations.abort(),
     ):
         with pytest.raises(ChangeUnfinished, match=r"there\.sqlite3.*--resume.*--abort") as raised:
             use()
         assert raised.value.exit_code == 6
+    assert filled.open().migrations.begun() is None
+    assert filled.open().migrations.on_its_way().is_move
     filled.write("five.md", article("five"))
     assert filled.apply().embedded
     assert filled.open().migrations.stores.abort()[0]
+    assert filled.open().migrations.on_its_way() is None
     assert filled.open().migrations.plan(settings=["chunking.max_tokens=50"]).plan.changes
+
+
+def test_a_rollback_that_brings_a_configuration_waits_for_its_end(filled):
+    filled.configure(embedding='template = "breadcrumb"')
+    filled.apply()
+    stops = iter([False, True])
+    with suppress(Stopped):
+        filled.move(HERE, stop_requested=lambda: next(stops))
+    with pytest.raises(ChangeUnfinished, match="is on its way to another store"):
+        filled.apply(filled.open().plan_rollback(2).plan)
+    stores = filled.open().migrations.stores
+    stores.apply(stores.begun())
+    assert filled.plan().is_empty
+
+
+def test_a_store_that_was_put_into_the_configuration_by_hand_is_left_alone(filled):
+    with pytest.MonkeyPatch.context() as patch, suppress(Crash):
+        patch.setattr(storemoves.StoreMoves, "_put", crash)
+        filled.move(HERE)
+    (filled.root / "steadlith.toml").write_text("# by hand\n" + filled.under(HERE), "utf-8")
+    with pytest.raises(ChangeUnfinished, match=r"was edited since.*--abort"):
+        filled.open().migrations.stores.begun()
+    assert filled.open().migrations.stores.abort() == (True, None)
+    assert filled.open().verify().ok
+    assert filled.plan().is_empty
 
 
 def test_a_configuration_that_is_edited_meanwhile_is_not_overwritten(filled):
