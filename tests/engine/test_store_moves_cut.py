@@ -135,6 +135,11 @@ def judge(site, store, was, acknowledged):
     assert not plan.drift
     if not old:
         assert site.open().migrations.stores.begun() is None
+        assert site.open().migrations.on_its_way() is None
+        assert site.open().migrations.finish() is None
+        (receipt,) = map(receipts.read, receipts.folder(site.open().config).glob("*.json"))
+        assert receipt.after["state_root"] == str(was.state_root)
+        assert receipt.told["moved"]["chunks"] == was.chunks
         assert not pending.place(site.open().config).exists()
         return False
     assert site.open().head() == was
@@ -495,7 +500,7 @@ def test_while_it_is_under_way_no_other_change_is_begun_and_applies_go_on(filled
     for use in (
         lambda: filled.move(elsewhere),
         lambda: filled.open().migrations.plan(settings=["chunking.max_tokens=50"]),
-        lambda: filled.open().migrations.abort(),
+        filled.open().migrations.abort,
     ):
         with pytest.raises(ChangeUnfinished, match=r"there\.sqlite3.*--resume.*--abort") as raised:
             use()
