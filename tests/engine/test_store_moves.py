@@ -223,6 +223,38 @@ def test_a_memory_store_takes_a_copy_and_gives_it_back(past, small, tmp_path):
                     assert list(contents.differences(reader, back)) == []
 
 
+class Counting:
+    """A reader that notes how much it is asked for at once."""
+
+    def __init__(self, whole):
+        self._whole, self.most = whole, {}
+
+    def __getattr__(self, name):
+        whole = getattr(self._whole, name)
+        if name not in {"texts", "entries", "vectors"}:
+            return whole
+
+        def call(*given):
+            self.most[name] = max(self.most.get(name, 0), len(given[-1]))
+            return whole(*given)
+
+        return call
+
+
+def test_what_is_in_memory_at_once_is_a_batch_of_names_and_some_texts(past, small):
+    for number in range(20):
+        past.write(f"more/{number}.md", "\n\n".join(f"# Part {part}\n\nof {number} and {part}" for part in range(12)))
+    past.apply()
+    with past.open().reader() as reader, closing(MemoryStore(readonly=False)) as memory:
+        counting, before = Counting(reader), 0
+        largest = max(document.chunk_count for document in reader.documents())
+        for head in copying.Copy(counting, memory, "here").steps():
+            assert head.chunks - before <= copying.BATCH + largest
+            before = head.chunks
+        assert before == reader.head.chunks > 20 * copying.BATCH
+    assert counting.most == {"texts": 3, "entries": 3, "vectors": 3}
+
+
 def test_an_index_in_memory_does_not_move(past):
     with pytest.raises(UsageError, match="ends with its process"):
         past.move(table(type="memory"))
