@@ -41,10 +41,10 @@ class Goal(Protocol):
         """What whoever goes on with it must know, as a JSON value."""
         ...
 
-    def planned(self, store: Store, terms: Terms) -> Planned | None:
+    def planned(self, store: Store, terms: Terms, /) -> Planned | None:
         """The plan, made again from the index as it is now; none if it is made from the sources."""
         ...
 
-    def check(self, reader: Reader, cache: Cache) -> Checked | None:
+    def check(self, reader: Reader, cache: Cache, /) -> Checked | None:
         """Judge what would be the head; none where nothing is asked. Raises `ChecksFailed`."""
         ...

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from steadlith import config as configuration
 from steadlith import pending, questions, receipts
@@ -52,8 +52,8 @@ class Goal:
     replaces: str
     checks: Checks
     asked: Mapping[str, Any]
-    command: ClassVar[str] = "migrate"
-    why: ClassVar[str] = "migrate"
+    command: str = "migrate"
+    why: str = "migrate"
 
     def planned(self, _store: Store, _terms: Terms) -> Planned | None:
         """See `goals.Goal`: made from the sources."""

@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from steadlith import config as configuration
 from steadlith import drift, keeping, paid, relexing
@@ -51,8 +51,8 @@ class Goal:
     generation: Generation
     assembly: Assembly
     replaces: str | None
-    command: ClassVar[str] = "rollback"
-    asked: ClassVar[Mapping[str, Any]] = {}
+    command: str = "rollback"
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def why(self) -> str:

@@ -45,6 +45,7 @@ CHECKS: Mapping[int, Check] = {
             "test_a_closed_store_refuses_every_call",
             "test_a_closed_reader_refuses_every_call",
             "test_closing_the_store_ends_its_readers_and_its_write",
+            "test_closing_the_store_ends_every_write",
         ),
     ),
     7: Check("the first commit", ("test_the_first_commit_makes_generation_1",)),
@@ -174,7 +175,14 @@ CHECKS: Mapping[int, Check] = {
         ("test_a_text_is_replaced_and_found_by_its_words", "test_a_vector_is_replaced"),
     ),
     64: Check("a filter by occurrence", ("test_occurrences_outside_the_documents_are_not_answered",)),
-    65: Check("a backup", ("test_a_backup_is_what_was_committed", "test_an_absent_index_has_no_backup")),
+    65: Check(
+        "a backup",
+        (
+            "test_a_backup_is_what_was_committed",
+            "test_an_absent_index_has_no_backup",
+            "test_a_backup_replaces_no_file",
+        ),
+    ),
     66: Check(
         "the writers' lock",
         (

@@ -84,7 +84,9 @@ class Recorded(Protocol):
         ...
 
     def texts(self, text_hashes: Sequence[Digest]) -> Mapping[Digest, str]:
-        """The texts that are kept, exactly as they were put."""
+        """The texts that are kept, exactly as they were put. A damaged one is answered as it is: whoever needs to know
+        compares it with its hash.
+        """
         ...
 
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
@@ -158,7 +160,8 @@ class Reader(Recorded, Protocol):
     def cosines(self, space: Space, query: Vector, entries: Sequence[int]) -> Mapping[int, float]:
         """Exact cosine of these entries (the store's numbers) with the unit `query`; who has none is left out.
 
-        The same numbers as `dense` scores them with, whatever stands beside them. Raises as `dense` does.
+        The same numbers as `dense` scores them with, whatever stands beside them; an entry that is not live any more
+        may have one. Raises as `dense` does.
         """
         ...
 

@@ -94,7 +94,10 @@ class Store(Protocol):
         ...
 
     def snapshot(self, generation: int | None = None) -> Reader:
-        """A reader of the head, or of a kept older generation; raises `GenerationGone`."""
+        """A reader of the head, or of a kept older generation; raises `GenerationGone`.
+
+        Generation 0 is kept until something was committed.
+        """
         ...
 
     def begin(self, expected: Head, *, mend: bool = False) -> Transaction:
@@ -152,7 +155,8 @@ class Store(Protocol):
     def backup(self, path: str) -> Store:
         """Copy all that is committed into a new file, durably, while others read and write; the copy, open for reading.
 
-        Raises `UsageError` without an index, or for a store that is not one file. A copy that fails leaves no file.
+        Raises `UsageError` without an index, where there is a file already, or for a store that is not one file. A copy
+        that fails leaves no file.
         """
         ...
 
@@ -182,7 +186,8 @@ class StoreFactory(Protocol):
     def set_aside(self, settings: Settings, *, root: str) -> str:
         """Move a damaged index with its side files out of the way, deleting nothing; the new path of the index itself.
 
-        Called under the lock, whose own file stays. Raises `ForeignFile` for what is not ours.
+        Called under the lock, whose own file stays. Raises `ForeignFile` for what is not ours, and `AdapterError` where
+        there is nothing to move.
         """
         ...
 

@@ -48,6 +48,15 @@ class BackupRules:
                 copy.begin(copy.head())
         assert target.exists()
 
+    def test_a_backup_replaces_no_file(self, make_store: MakeStore, tmp_path: Path) -> None:
+        """Whatever is at that place is somebody's. Raise `UsageError`, and leave it as it is."""
+        store, target = make_store(), tmp_path / "copy"
+        write(store, {doc("a.md"): pieces("one")})
+        target.write_bytes(b"somebody's")
+        with pytest.raises(UsageError):
+            store.backup(str(target))
+        assert target.read_bytes() == b"somebody's"
+
     def test_an_absent_index_has_no_backup(self, make_store: MakeStore, tmp_path: Path) -> None:
         """An empty copy would be taken for one that holds something. Raise `UsageError`, and leave no file."""
         with pytest.raises(UsageError):

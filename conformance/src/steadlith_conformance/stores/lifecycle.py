@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from steadlith_conformance.samples import SPACE, doc, pieces, stage_rows, vector, write
-from steadlith_core.errors import GenerationGone, UsageError
+from steadlith_core.errors import GenerationGone, LockHeld, UsageError
 
 if TYPE_CHECKING:
     from steadlith_conformance.stores.opening import MakeStore
@@ -121,6 +122,25 @@ class LifecycleRules:
             reader.chunks(doc("a.md"))
         with pytest.raises(UsageError):
             stage_rows(transaction, {doc("b.md"): pieces("two")})
+        assert make_store().head() == head
+
+    def test_closing_the_store_ends_every_write(self, make_store: MakeStore) -> None:
+        """A store may let several writes run (`writers`), or refuse the second. It forgets none of them: closing ends
+        all, and nothing is compacted under any.
+        """
+        store = make_store()
+        head = write(store, {doc("a.md"): pieces("one")})
+        transactions = [store.begin(head)]
+        with suppress(UsageError, LockHeld):
+            transactions.append(store.begin(head))
+        transactions[-1].abort()
+        if len(transactions) > 1:
+            with pytest.raises(UsageError):
+                store.compact(head, 1)
+        store.close()
+        for each in transactions:
+            with pytest.raises(UsageError):
+                stage_rows(each, {doc("b.md"): pieces("two")})
         assert make_store().head() == head
 
     def test_a_store_opened_for_reading_refuses_to_write(self, make_store: MakeStore) -> None:

@@ -29,7 +29,7 @@ from steadlith_core.errors import AdapterError
 from steadlith_core.records import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from steadlith_conformance.samples import Changes
     from steadlith_conformance.stores.opening import MakeStore
@@ -52,6 +52,13 @@ def _refused(
     transaction.abort()
     assert store.head() == reader.head
     assert list(store.snapshot().documents()) == list(reader.documents())
+
+
+def _respanning(path: str, parts: Sequence[Piece]) -> Callable[[Transaction], object]:
+    """Gives the document spans of these parts."""
+    other = version(doc(path), parts)
+    spans = [placement.span for placement in other.placements]
+    return lambda to: to.respan(doc(path), other.source_digest, spans)
 
 
 class RefusalRules:
@@ -114,10 +121,9 @@ class RefusalRules:
         """Spans are matched by position: one more or less would move all that follow."""
         store = make_store()
         write(store, {doc("a.md"): pieces("one", "two")})
-        other = version(doc("a.md"), pieces("one"))
-        spans = [placement.span for placement in other.placements]
-        _refused(store, lambda to: to.respan(doc("a.md"), other.source_digest, spans))
-        _refused(store, lambda to: to.respan(doc("absent.md"), other.source_digest, spans))
+        for parts in (pieces("one"), pieces("one", "two", "three")):
+            _refused(store, _respanning("a.md", parts))
+            _refused(store, _respanning("gone.md", parts))
 
     def test_an_occurrence_that_never_was_is_refused(self, make_store: MakeStore) -> None:
         """Ids are given out by the store. One that it never gave is a caller's invention."""

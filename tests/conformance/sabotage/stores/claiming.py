@@ -178,3 +178,11 @@ def backup_of_the_head_alone(it, path):
 def backup_of_nothing(it, path):
     """An absent index has a copy."""
     return _copied(it, path, it.inner._history)
+
+
+@breaks("store.backup", "test_a_backup_replaces_no_file")
+def backup_over_a_file(it, path):
+    """A copy takes the place of whatever is there."""
+    if it.inner.head().generation == 0:
+        raise UsageError("there is nothing to copy")
+    return _copied(it, path, it.inner._history)

@@ -80,6 +80,13 @@ def closes_itself_alone(it):
     it.inner._closed = True
 
 
+@breaks("store.close", "test_closing_the_store_ends_every_write")
+def remembers_its_last_write_alone(it):
+    """Of several open writes the last one is ended."""
+    it.inner._writes = it.inner._writes[-1:]
+    it.inner.close()
+
+
 @breaks("store.begin", "test_a_store_opened_for_reading_refuses_to_write")
 def readonly_writes(it, expected, *, mend=False):
     """A store opened for reading writes."""
