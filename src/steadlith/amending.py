@@ -81,7 +81,8 @@ def _set(table: Any, name: str, value: Any) -> None:
     if name in table or not isinstance(table, Table):
         table[name] = value
         return
-    body, behind = table.value.body, []
+    body: list[Any] = table.value.body
+    behind: list[Any] = []
     while body and body[-1][0] is None:
         behind.insert(0, body.pop())
     # A comment right below the last key is of this table, unless it is right above the next one.
