@@ -488,7 +488,7 @@ def test_a_move_changes_nothing_else(filled):
     other = filled.under(HERE).replace("max_tokens = 48", "max_tokens = 50")
     with pytest.raises(UsageError, match=r"changes \[store\] alone"):
         filled.open().migrations.stores.plan(other)
-    with pytest.raises(UsageError, match="moves the index, which is done by itself"):
+    with pytest.raises(UsageError, match="to copy the index there is a move of its own"):
         filled.open().migrations.plan(text=filled.under(HERE))
 
 
