@@ -143,8 +143,8 @@ class Migrations:
         then = configuration.read(text, now.file)
         if then.store != now.store:
             raise UsageError(
-                f"[store] would become another one, of type {then.store.type!r}: to copy the index there is a move of its "
-                "own (`steadlith migrate --store TYPE`, `Migrations.stores`)"
+                f"[store] would become another one, of type {then.store.type!r}: to copy the index there is a move of "
+                "its own (`steadlith migrate --store TYPE`, `Migrations.stores`)"
             )
         file = asked.get("questions")
         golden = () if file is None else questions.load(Path(file), then.sources)

@@ -15,6 +15,7 @@ import pytest
 
 from steadlith import carrying, contents, copying, files, pending, receipts, storemoves
 from steadlith.assembly import Assembly
+from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core.errors import (
     AdapterError,
     ChangeUnfinished,
@@ -379,6 +380,24 @@ def test_a_copy_with_other_contents_is_found_though_it_verifies(filled, monkeypa
         with pytest.raises(StoreCorrupt, match="has other chunks"):
             filled.move(HERE)
     assert "there" not in filled.text()
+
+
+@pytest.mark.parametrize(
+    ("forgets", "said"),
+    [
+        ("put_vectors", "has no vector"),
+        ("put_texts", "never put"),
+        ("put_nodes", "topmost node"),
+        ("put_document", "where the store has 0"),
+    ],
+)
+def test_a_store_that_takes_rows_and_keeps_none_is_found_out(filled, monkeypatch, forgets, said):
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteTransaction, forgets, lambda *_given: None)
+        with pytest.raises((StoreCorrupt, AdapterError), match=said):
+            filled.move(HERE)
+    assert "there" not in filled.text()
+    assert filled.open().verify().ok
 
 
 def test_nothing_is_added_to_another_index(filled, make_site, article):
