@@ -217,7 +217,10 @@ def _key(document: RecordedDocument) -> Digest:
 def _told(made: Generation, ours: Head) -> str:
     """What stands where a copy is to go, and what to do about it."""
     if made.lineage == ours.lineage:
-        return "this very index, or a copy of its files; name a place that is empty"
+        return (
+            "this very index, or a copy of its files; name a place that is empty. Where only a setting of the same "
+            "store changes, write it into the configuration"
+        )
     if made.why.startswith(PART):
         return (
             f"what is left of another copy ({made.why}); `steadlith migrate --abort` takes it away, or name a place "

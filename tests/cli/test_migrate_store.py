@@ -1,6 +1,8 @@
 """`steadlith migrate --store`: shown, done, gone on with after a kill, taken away; and no password anywhere."""
 
 import json
+import os
+import signal
 from contextlib import suppress
 
 import pytest
@@ -86,6 +88,29 @@ def test_json_is_one_document_of_what_was_shown_or_done(cli, applied):
     done = json.loads(cli("migrate", *THERE, "--apply", "--yes", "--json").out)
     assert (done["kind"], done["moved"], done["generation"]) == ("steadlith-store-moved", 1, 1)
     assert (done["corpus_root"], done["state_root"]) == (shown["corpus_root"], shown["state_root"])
+
+
+def test_a_lock_of_before_holds_afterwards(cli, applied):
+    assert cli("lock").code == 0
+    assert cli("migrate", *THERE, "--apply", "--yes").code == 0
+    assert cli("verify", "--locked").code == 0
+
+
+def test_ctrl_c_stops_it_between_two_batches(cli, applied, monkeypatch):
+    monkeypatch.setattr(copying, "BATCH", 2)
+    whole = copying.Copy._commit
+
+    def interrupted(self, head, documents):
+        made = whole(self, head, documents)
+        os.kill(os.getpid(), signal.SIGINT)
+        return made
+
+    with monkeypatch.context() as patch:
+        patch.setattr(copying.Copy, "_commit", interrupted)
+        stopped = cli("migrate", *THERE, "--apply", "--yes")
+    assert (stopped.code, "the same move goes on behind them" in stopped.err) == (6, True)
+    assert "there" not in toml(applied)
+    assert cli("migrate", "--resume", "--yes").code == 0
 
 
 def test_resume_goes_on_with_it(cli, cut):
