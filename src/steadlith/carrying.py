@@ -105,11 +105,13 @@ def locked(old: Assembly, new: Assembly, lock_timeout: float) -> Iterator[None]:
 def carried_over(
     old: Assembly,
     new: Assembly,
+    expected: Head,
     *,
     report: Reporter = silent,
     stop_requested: Callable[[], bool] = lambda: False,
 ) -> Iterator[Moved]:
-    """The index of `old` in the store of `new`, whole and verified; inside, the configuration is to be replaced.
+    """The index of `old`, whose head is the expected one, in the store of `new`, whole and verified; inside, the
+    configuration is to be replaced.
 
     Called under both locks. Raises as `preview` does, `Stopped` between two batches, `StoreCorrupt` for an index or a
     copy that is not what was committed, `StaleHead` for one that somebody else writes.
@@ -117,6 +119,7 @@ def carried_over(
     with ExitStack() as stack:
         store, target = _opened(stack, old, new, readonly=False)
         copy = _copy(stack, old, new, store, target)
+        _refuse_moved(copy.source.head, expected)
         _refuse_damaged(copy.source)
         head = _run(copy, store, report, stop_requested)
         _refuse_unequal(copy.source, target, place(new))
@@ -184,6 +187,14 @@ def _copy(stack: ExitStack, old: Assembly, new: Assembly, store: Store, target: 
     return Copy(reader, target, f"{old.config.store.type}, generation {head.generation}", new.config.text)
 
 
+def _refuse_moved(found: Head, expected: Head) -> None:
+    if found != expected:
+        raise StaleHead(
+            f"the index moved to generation {found.generation} since this move was begun at {expected.generation}; "
+            "begin it again"
+        )
+
+
 def _refuse_damaged(reader: Reader) -> None:
     for problem in drift.problems(reader, Level.FULL):
         if problem.kind is not DriftKind.HISTORY:
@@ -198,9 +209,7 @@ def _run(copy: Copy, store: Store, report: Reporter, stop_requested: Callable[[]
         if stop_requested():
             raise Stopped(f"stopped after {head.chunks:,} of {total:,} chunks; the same move goes on behind them")
         with adapter("reading the index"):
-            now = store.head()
-        if now != copy.source.head:
-            raise StaleHead(f"the index moved to generation {now.generation} while it was copied; begin the move again")
+            _refuse_moved(store.head(), copy.source.head)
         head = next(steps)
         report(Copied(head.chunks, total))
     copy.tidy(head)

@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from steadlith import carrying, files, pending, receipts
 from steadlith import config as configuration
 from steadlith.assembly import Assembly
+from steadlith.border import adapter
 from steadlith.copying import name_of
 from steadlith_core.errors import AdapterError, ChangeUnfinished, PlanStale, UsageError
 from steadlith_core.events import silent
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from steadlith.carrying import Moved, StoreMove
     from steadlith_core.events import Reporter
+    from steadlith_core.records import Generation
 
 
 class StoreMoves:
@@ -45,9 +47,10 @@ class StoreMoves:
         """What moving the index to the store of this configuration would do. Changes and embeds nothing.
 
         Raises `ConfigError` and `UsageError` for a store that cannot be used, `ChangeUnfinished` while another move is
-        on its way.
+        on its way, or what another change committed is not in place.
         """
         new = self._leading(text)
+        pending.refuse(self._assembly.config, self._history)
         journal = self._journal()
         if journal is not None and journal.configuration != text:
             pending.refuse_moving(self._assembly.config)
@@ -69,12 +72,13 @@ class StoreMoves:
         with carrying.locked(old, new, lock_timeout):
             self._refuse_edited()
             self._begin(move)
-            with carrying.carried_over(old, new, report=report, stop_requested=stop_requested) as moved:
+            carried = carrying.carried_over(old, new, move.head, report=report, stop_requested=stop_requested)
+            with carried as moved:
                 self._refuse_edited()
                 self._put(new, moved)
                 with suppress(OSError):  # the history says the same
                     receipts.write(new.config, receipts.Receipt.of(moved.before, moved.after, move.now, _told(move)))
-        pending.drop(new.config)
+            pending.drop(new.config)
         self._configure(new)
         return moved
 
@@ -98,17 +102,25 @@ class StoreMoves:
 
         With `force` the copy stays where it is. Raises `LockHeld`, and `UsageError` for something else in its place.
         """
-        journal = self._journal()
+        try:
+            journal = self._journal()
+        except ChangeUnfinished:
+            if not force:
+                raise
+            return False, None  # `Migrations.abort` drops what cannot be read
         if journal is None:
             return False, None
-        old, new, aside = self._assembly, self._other(journal.configuration), None
-        if old.config.store != new.config.store:  # somebody may have put it into the configuration
-            with carrying.locked(old, new, lock_timeout):
-                aside = None if force else carrying.take_away(new)
-        pending.drop(old.config)
+        old, new = self._assembly, self._other(journal.configuration)
+        with carrying.locked(old, new, lock_timeout):
+            aside = None if force else carrying.take_away(new)
+            pending.drop(old.config)
         return True, aside
 
     # ------------------------------------------------------------------------------------------ inside
+
+    def _history(self) -> tuple[Generation, ...]:
+        with closing(self._assembly.open_store(readonly=True)) as store, adapter("reading the history"):
+            return store.history()
 
     def _other(self, text: str) -> Assembly:
         return Assembly(configuration.read(text, self._assembly.config.file), self._assembly.given)

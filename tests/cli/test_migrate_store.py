@@ -140,6 +140,16 @@ def test_abort_takes_it_away(cli, cut):
     assert cli("migrate", *THERE, "--apply", "--yes").code == 0
 
 
+def test_a_damaged_journal_is_dropped_with_force(cli, applied):
+    journal = applied / ".steadlith" / "steadlith.journal.json"
+    journal.write_text("{", "utf-8")
+    for command in (("migrate", *THERE), ("migrate", "--resume"), ("migrate", "--abort")):
+        refused = cli(*command)
+        assert (refused.code, "cannot be read" in refused.err) == (6, True)
+    assert cli("migrate", "--abort", "--force").code == 0
+    assert not journal.exists()
+
+
 def test_abort_with_force_leaves_the_copy_alone(cli, cut):
     dropped = json.loads(cli("migrate", "--abort", "--force", "--json").out)
     assert (dropped["kind"], dropped["aside"]) == ("steadlith-store-move-aborted", None)
@@ -189,6 +199,8 @@ def test_one_killed_before_its_journal_went_is_done(cli, applied, monkeypatch):
         patch.setattr(storemoves.pending, "drop", lambda _config: None)
         assert cli("migrate", *THERE, "--apply", "--yes").code == 0
     assert (applied / ".steadlith" / "steadlith.journal.json").exists()
+    assert "On its way" not in cli("status").out
+    (applied / "steadlith.toml").write_text("# edited since\n" + toml(applied), "utf-8")
     assert "On its way" not in cli("status").out
     assert "Nothing to go on with" in cli("migrate", "--resume").out
     assert not (applied / ".steadlith" / "steadlith.journal.json").exists()

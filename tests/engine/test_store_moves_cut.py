@@ -472,7 +472,7 @@ def test_a_head_that_moves_meanwhile_stops_the_move(filled, monkeypatch, article
 
     with monkeypatch.context() as patch:
         patch.setattr(Assembly, "lock", lambda _self, **_named: Free())
-        with pytest.raises(StaleHead, match="moved to generation 3 while it was copied"):
+        with pytest.raises(StaleHead, match="moved to generation 3 since this move was begun at 2"):
             filled.move(HERE, report=tell)
     assert "there" not in filled.text()
     assert filled.plan().is_empty
@@ -551,11 +551,47 @@ def test_a_store_that_was_put_into_the_configuration_by_hand_is_left_alone(fille
         patch.setattr(storemoves.StoreMoves, "_put", crash)
         filled.move(HERE)
     (filled.root / "steadlith.toml").write_text("# by hand\n" + filled.under(HERE), "utf-8")
-    with pytest.raises(ChangeUnfinished, match=r"was edited since.*--abort"):
-        filled.open().migrations.stores.begun()
-    assert filled.open().migrations.stores.abort() == (True, None)
+    assert filled.open().migrations.stores.begun() is None
+    assert filled.open().migrations.stores.abort() == (False, None)
+    assert filled.open().migrations.on_its_way() is None
     assert filled.open().verify().ok
     assert filled.plan().is_empty
+
+
+def test_a_head_that_moved_since_it_was_shown_is_not_copied_without_a_word(filled, article):
+    stores = filled.open().migrations.stores
+    found = stores.plan(filled.under(HERE))
+    filled.write("five.md", article("five"))
+    filled.apply()
+    with pytest.raises(StaleHead, match="moved to generation 3 since this move was begun at 2"):
+        stores.apply(found)
+    stores = filled.open().migrations.stores
+    stores.apply(stores.begun())
+    assert filled.plan().is_empty
+
+
+def test_a_move_waits_for_what_is_committed_and_not_in_place(filled, monkeypatch):
+    index = filled.open()
+    found = index.migrations.plan(settings=["chunking.max_tokens=60"])
+    with monkeypatch.context() as patch, suppress(Crash):
+        patch.setattr(pending, "settle", crash)
+        index.migrations.apply(found)
+    with pytest.raises(ChangeUnfinished, match="is committed, and its configuration is not in place"):
+        filled.move(HERE)
+    assert filled.open().migrations.finish() is not None
+    filled.move(HERE)
+    assert filled.plan().is_empty
+
+
+def test_a_journal_that_cannot_be_read_is_said_and_dropped_with_force(filled):
+    pending.place(filled.open().config).write_text("{", "utf-8")
+    with pytest.raises(ChangeUnfinished, match=r"cannot be read.*migrate --abort --force"):
+        filled.move(HERE)
+    with pytest.raises(ChangeUnfinished, match="cannot be read"):
+        filled.open().migrations.stores.abort()
+    assert filled.open().migrations.stores.abort(force=True) == (False, None)
+    assert filled.open().migrations.abort(force=True)
+    filled.move(HERE)
 
 
 def test_a_configuration_that_is_edited_meanwhile_is_not_overwritten(filled):

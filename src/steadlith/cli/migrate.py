@@ -85,8 +85,8 @@ def migrate(
     import steadlith
     from steadlith.cli import moving
 
-    of_plan = bool(out or hold or questions or sample or min_recall is not None or steps)
-    _refuse_mixture(asks=bool(store or settings or dropped or to or do or of_plan), end=resume + abort, force=force)
+    checked = bool(out or questions or sample or min_recall is not None)
+    _refuse_mixture(asks=bool(store or settings or dropped or to or do or checked), end=resume + abort, force=force)
     allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
     with stopping() as stop, steadlith.open(config) as index:
         if abort and not moving.abort(index, lock_timeout, force=force, json_output=json_output):
@@ -95,7 +95,7 @@ def migrate(
             return 0
         text = None if resume else _wanted(index, to, store, settings, dropped)
         if moving.is_one(index, text):
-            _refuse_plan_options(given=of_plan)
+            _refuse_plan_options(given=checked or steps or bool(hold))
             moving.move(index, text, lock_timeout, stop, do=do or resume, yes=yes, json_output=json_output)
             return 0
         look = steadlith.Look(held=documents_of(index, hold))
