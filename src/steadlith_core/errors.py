@@ -193,7 +193,9 @@ class RollbackRefused(SteadlithError):
 
 
 class ChangeUnfinished(SteadlithError):
-    """A rollback or a migration is committed and its configuration is not in place; its `--resume` ends it."""
+    """A rollback or a migration is committed and its configuration is not in place, or an index is on its way to
+    another store; its `--resume` ends it.
+    """
 
     exit_code = 6
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import steadlith
+from steadlith import config as configuration
+from steadlith.assembly import Assembly
 
 CONFIG = """
 [sources.docs]
@@ -35,6 +37,22 @@ class Site:
     def configure(self, source="", embedding="", rest=""):
         text = CONFIG.format(source=source, embedding=embedding, rest=rest)
         (self.root / "steadlith.toml").write_text(text, "utf-8")
+
+    def text(self):
+        return (self.root / "steadlith.toml").read_text("utf-8")
+
+    def under(self, store):
+        """The configuration's text with another `[store]`, which stands at its end."""
+        return self.text().partition("[store]")[0] + store
+
+    def elsewhere(self, store):
+        """The index of that text."""
+        return Assembly(configuration.read(self.under(store), self.root / "steadlith.toml"))
+
+    def move(self, store, **options):
+        """Move the index to another store."""
+        stores = self.open().migrations.stores
+        return stores.apply(stores.plan(self.under(store)), **options)
 
     def write(self, path, content):
         place = self.docs / path
@@ -113,6 +131,14 @@ def churned(settled, article):
         settled.write("one.md", article(f"one {number}"))
         settled.apply()
     return settled
+
+
+@pytest.fixture
+def server(postgres_settings):
+    """The `[store]` of an index on the server."""
+    return "[store]\ntype = 'postgres'\n" + "".join(
+        f"{key} = {value!r}\n" for key, value in postgres_settings().items()
+    )
 
 
 def touch_all(folder: Path, when=1_700_000_000):
