@@ -1,7 +1,7 @@
 """Rows: one chunk of another program with its vector, as it was read; and what was passed over, and why.
 
 1. A row is usable or it is passed over, by name: one bad row never stops the rest.
-2. Text and vector are verbatim. A vector is float32, as every one of ours; numbers that float32 cannot hold are refused.
+2. Text and vector are verbatim. A vector is float32, as every one of ours; what float32 cannot hold is refused.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def rewant(
     """The same cut as recorded, under this recipe: for documents whose source is not read.
 
     With `same_occurrences` its chunks must be the occurrences that they were. `given` are the keys of the vectors that
-    chunks of a foreign document go on with, by default all that came with them: the others are embedded from their text.
+    chunks of a foreign document go on with, by default all that came with them; the others are embedded from text.
     """
     name = identity.chunk_hasher(foreign.cut_by(how.recipe, metadata))
     wanted = [_name_chunk(how, name, entry.title, _as_cut(row, entry, text)) for row, entry, text in chunks]
