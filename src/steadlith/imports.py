@@ -120,6 +120,14 @@ class Imports:
             goal=goal,
         )
 
+    def confirm(self, found: Import, *, same_model: bool) -> None:
+        """Raise `ApprovalMissing` unless somebody says that the configured model made the vectors."""
+        if not same_model:
+            raise ApprovalMissing(
+                f"whether {found.model} made these vectors cannot be seen from them, and no search finds its way "
+                "among vectors of another model: pass --same-model if you know that it did"
+            )
+
     def apply(
         self,
         found: Import,
@@ -139,11 +147,7 @@ class Imports:
         """
         from steadlith.running import How, run
 
-        if not same_model:
-            raise ApprovalMissing(
-                f"whether {found.model} made these vectors cannot be seen from them, and no search finds its way "
-                "among vectors of another model: pass --same-model if you know that it did"
-            )
+        self.confirm(found, same_model=same_model)
         if found.is_nothing:
             raise ImportRefused("there is nothing to import: every row was passed over")
         _keep(self._assembly, found, told)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from steadlith.doctor import Diagnosis
     from steadlith.explain import Explained
     from steadlith.generations import Generations
+    from steadlith.imports import Imports
     from steadlith.pending import Journal
     from steadlith.repairing import Repaired
     from steadlith.rollback import Goal, Rollback
@@ -298,6 +299,14 @@ class Index:
         from steadlith.generations import Generations
 
         return Generations(self._assembly, self._open)
+
+    @property
+    def imports(self) -> Imports:
+        """What other programs left: what adopting it would do, and doing it."""
+        from steadlith.imports import Imports
+
+        self._refuse_unfinished()
+        return Imports(self._assembly, self._open)
 
     @property
     def cache(self) -> Caching:

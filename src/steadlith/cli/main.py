@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "reading:status",
     "history": "past:history",
     "rollback": "rollback:rollback",
+    "import": "importing:import_",
     "tag": "past:tag",
     "restore": "past:restore",
     "search": "reading:search",

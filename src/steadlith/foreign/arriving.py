@@ -204,7 +204,7 @@ def _lost(name: str, lost: Sequence[DocumentId]) -> Iterator[Passed]:
     if lost:
         more = f" and {len(lost) - 1:,} more" if len(lost) > 1 else ""
         yield Passed(
-            f"{name}:",
+            name,
             Why.NO_SOURCE,
             f"{lost[0].path}{more}: the source does not have it, so that the next plan would remove it; "
             'have --strip take off what the paths begin with, or import into a source of type = "imported"',

@@ -1,7 +1,7 @@
 """Makes golden/steadlith-1/: an index and a cache as steadlith 1.0.1 writes them, and what it answers to queries.
 
 Run it by an interpreter that has that release: `python -m venv E; E/bin/pip install steadlith==1.0.1;
-E/bin/python tests/foreign/make_steadlith_1.py`. The index has a tombstone: one document was another once.
+E/bin/python tests/engine/foreign/make_steadlith_1.py`. The index has a tombstone: one document was another once.
 """
 
 import json
