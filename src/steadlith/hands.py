@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, paid, pending, remembering
+from steadlith import caching, clock, paid, pending, remembering, rollback
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
@@ -188,7 +188,7 @@ class Hands:
 
     def _recompute(self) -> fx.Outcome:
         if self.goal is not None:
-            return fx.Recomputed(self.goal.planned(self.store, self.terms))
+            return fx.Recomputed(rollback.plan(self.goal, self.store, self.terms))
         if is_rebuilt(self.plan.drift) or self.store.capabilities.durability != IN_PROCESS:
             self._draft = remembering.begin(self.assembly)
         plan = self.plan
@@ -240,7 +240,7 @@ class Hands:
             chunks=planned.target.chunks,
             at=clock.utc_now(),
             summary=dict(planned.counts),
-            why="apply" if self.goal is None else self.goal.why,
+            why="apply" if self.goal is None else f"rollback to {self.goal.generation.number}",
             configuration=self.assembly.config.text,
         )
         if self._seen is not None and is_rebuilt(self._seen.world.drift):

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from steadlith.ledger import FileLedger, ManifestLedger
 from steadlith.remembering import header, is_of
 from steadlith.scope import allows
 from steadlith.survey import Survey
-from steadlith_core.errors import SourceError, StoreCorrupt
+from steadlith_core.errors import StoreCorrupt
 from steadlith_core.planning.world import World
 from steadlith_core.records import Level
 from steadlith_core.rows import TrieRow
@@ -30,7 +29,7 @@ from steadlith_core.state.moving import build, move
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from steadlith.assembly import Assembly
     from steadlith.books import Books
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Source
     from steadlith_core.records import DocumentId
-    from steadlith_core.rows import RecordedChunk, RecordedDocument
+    from steadlith_core.rows import Problem, RecordedChunk, RecordedDocument
     from steadlith_core.state.moving import Moved
 
 
@@ -146,7 +145,7 @@ class _Glance:
             documents = tuple(self.books.index.documents())
         ledger = ManifestLedger(documents, self.books.fingerprints, stamps=self._believes_stamps)
         problems, damaged = drift.holders(self.books.index, documents, problems)
-        kept = dict(self._kept(ledger, damaged))
+        kept = self._kept(ledger, damaged, problems)
         survey = self._survey(ledger, damaged - kept.keys())
         wanted, touched = self._differing(ledger, survey, kept)
         recorded = {id_: ledger.documents[id_] for id_ in sorted(touched) if id_ in ledger.documents}
@@ -204,16 +203,16 @@ class _Glance:
         return frozenset(each.id for each in documents if foreign.policy(each.metadata) is not None)
 
     def _kept(
-        self, ledger: ManifestLedger, damaged: frozenset[DocumentId]
-    ) -> Iterator[tuple[DocumentId, WantedDocument]]:
+        self, ledger: ManifestLedger, damaged: frozenset[DocumentId], problems: tuple[Problem, ...]
+    ) -> dict[DocumentId, WantedDocument]:
         """Damaged documents that are written anew from what is left of them (rule 4)."""
-        for id_ in sorted(damaged & ledger.documents.keys()):
-            document = ledger.documents[id_]
-            if foreign.policy(document.metadata) is not None:
-                with suppress(SourceError):  # too much of it is lost: its source has to do
-                    found = as_recorded(self.assembly, self.books.index, document, self.books.cache)
-                    if len(found.chunks) == document.chunk_count and found.root == document.root:
-                        yield id_, found
+        documents = [ledger.documents[id_] for id_ in sorted(damaged & ledger.documents.keys())]
+        if not any(foreign.policy(each.metadata) for each in documents):
+            return {}
+        from steadlith.foreign.mending import kept
+
+        found = kept(self.assembly, self.books.index, self.books.cache, documents, problems)
+        return {document.id: document for document in found}
 
     def _differing(
         self, ledger: Ledger, survey: Survey, kept: Mapping[DocumentId, WantedDocument] = EMPTY
