@@ -16,10 +16,10 @@ from steadlith import contradictions, drift, pending, remembering
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
 from steadlith_core.errors import (
+    ChangeUnfinished,
     ConfigError,
     DocumentError,
     ForeignFile,
-    RollbackUnfinished,
     SteadlithError,
     StoreCorrupt,
 )
@@ -126,7 +126,7 @@ def _rollback(assembly: Assembly, open_store: Callable[[], Store]) -> Iterator[T
     """A rollback whose configuration is not in place. An index that cannot be read says so elsewhere."""
     try:
         pending.refuse(assembly.config, lambda: open_store().history())
-    except RollbackUnfinished as error:
+    except ChangeUnfinished as error:
         yield Trouble(Ailment.CONFIGURATION, "configuration", str(error))
     except SteadlithError:
         return

@@ -6,23 +6,23 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, paid, pending, remembering, rollback
+from steadlith import caching, clock, paid, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
+from steadlith.underway import Underway
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.audit import answer_problems
 from steadlith_core.applying.recheck import is_applied
 from steadlith_core.errors import (
     AdapterError,
     OutcomeUnknown,
-    PlanStale,
-    RollbackUnfinished,
     SteadlithError,
     StoreCorrupt,
 )
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
     from steadlith.assembly import Assembly
     from steadlith.fingerprints import Draft
+    from steadlith.goals import Goal
     from steadlith.observe import Observed
-    from steadlith.rollback import Goal
     from steadlith_core.digest import Digest
+    from steadlith_core.errors import ChangeUnfinished
     from steadlith_core.events import Reporter
     from steadlith_core.planning.plan import Plan
     from steadlith_core.planning.writes import Writes
@@ -74,8 +75,8 @@ class Hands:
     """Everything an apply touches. `cache` is open for reading; it is opened for writing when there is something to
     keep, so that a refused apply leaves no file behind. The caller closes what it opened, and these hands.
 
-    With a `goal` the plan is a rollback to it, and the assembly is that of its configuration. `unfinished` says, after
-    the run, why that configuration is not in place.
+    With a `goal` the plan leads there, and the assembly is that of its configuration. `unfinished` says, after the run,
+    why that configuration is not in place.
     """
 
     assembly: Assembly
@@ -87,7 +88,7 @@ class Hands:
     stat_cache: bool = True
     workers: int = 1
     goal: Goal | None = None
-    unfinished: RollbackUnfinished | None = None
+    unfinished: ChangeUnfinished | None = None
     _store: Store | None = None
     _cache: Cache | None = None
     _kept_in: Cache | None = None
@@ -95,7 +96,11 @@ class Hands:
     _seen: Observed | None = None
     _locked: bool = False
     _used: tuple[Digest, ...] = ()
+    _way: Underway | None = field(init=False)
     _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __post_init__(self) -> None:
+        self._way = None if self.goal is None else Underway(self.goal, self.plan)
 
     def close(self) -> None:
         """Release what these hands opened themselves."""
@@ -160,6 +165,8 @@ class Hands:
                 return fx.Embedded(effect.batch, self.assembly.embedder.embed_documents(effect.texts))
             case fx.Keep():
                 self._writable_cache().put(effect.vectors)
+                if self._way is not None:
+                    self._way.embedded += len(effect.vectors)
                 return fx.Kept(effect.batch)
             case fx.Remember():
                 return self._remember(effect)
@@ -167,8 +174,8 @@ class Hands:
                 return self._commit(effect)
             case fx.Release():
                 try:
-                    if self.goal is not None and self._locked:
-                        self._settle()
+                    if self._way is not None and self._locked:
+                        self.unfinished = self._way.settle(self.store)
                 finally:
                     self.lock.release()
                 return fx.Released()
@@ -187,8 +194,9 @@ class Hands:
         return head if is_applied(plan_digest(self.plan), head) else empty_head()
 
     def _recompute(self) -> fx.Outcome:
-        if self.goal is not None:
-            return fx.Recomputed(rollback.plan(self.goal, self.store, self.terms))
+        planned = None if self.goal is None else self.goal.planned(self.store, self.terms)
+        if planned is not None:
+            return fx.Recomputed(planned)
         if is_rebuilt(self.plan.drift) or self.store.capabilities.durability != IN_PROCESS:
             self._draft = remembering.begin(self.assembly)
         plan = self.plan
@@ -200,7 +208,10 @@ class Hands:
         self._seen = observed
         if not self.plan.repair_only:
             self._tell_left(observed.left)
-        return fx.Recomputed(make_plan(observed.world, self.terms))
+        world = observed.world
+        if self.goal is not None:
+            world = replace(world, configuration=plan.configuration)
+        return fx.Recomputed(make_plan(world, self.terms))
 
     def _tell_left(self, left: tuple[DocumentId, ...]) -> None:
         for id_ in left[:LEFT_NAMED]:
@@ -209,6 +220,8 @@ class Hands:
             self.report(Warned(f"{len(left) - LEFT_NAMED:,} more documents changed too, and are left to the next plan"))
 
     def _resolve(self, effect: fx.Resolve) -> fx.Outcome:
+        if self._way is not None:
+            self._way.begin()
         space = self.assembly.cutter.space
         found = self.cache.contains(effect.keys, space.dimensions)
         self._used = tuple(found)
@@ -240,7 +253,7 @@ class Hands:
             chunks=planned.target.chunks,
             at=clock.utc_now(),
             summary=dict(planned.counts),
-            why="apply" if self.goal is None else f"rollback to {self.goal.generation.number}",
+            why="apply" if self.goal is None else self.goal.why,
             configuration=self.assembly.config.text,
         )
         if self._seen is not None and is_rebuilt(self._seen.world.drift):
@@ -248,38 +261,16 @@ class Hands:
                 self._store.close()
                 self._store = None
             self.report(Warned(f"the damaged index was moved to {self.assembly.set_aside()}"))
-        with self._journal(generation):
-            transaction = self.store.begin(head, mend=effect.planned.writes.mend)
-            try:
-                self._write(transaction, effect.planned.writes)
-            except BaseException:
-                transaction.abort()
-                raise
-            return fx.CommitDone(transaction.commit(generation))
-
-    @contextmanager
-    def _journal(self, generation: Generation) -> Iterator[None]:
-        """Around a commit whose configuration is put in place after it: what says so if that is not reached."""
-        if self.goal is None or self.goal.replaces is None:
-            yield
-            return
-        config = self.assembly.config
-        if pending.current(config) != self.goal.replaces:
-            raise PlanStale(f"{config.file} was edited since this rollback was begun; begin it again")
-        over, target = pending.named(self.goal.replaces), self.goal.generation.number
+        if self._way is not None:
+            self._way.refuse_edited()
+        transaction = self.store.begin(head, mend=effect.planned.writes.mend)
         try:
-            pending.write(config, pending.Journal(target, generation.number, generation.plan_digest, over, config.text))
-        except OSError as error:
-            where = f"{pending.place(config)} cannot be written, and without it a rollback could be left half done"
-            raise AdapterError(f"{where}: {error.strerror or error}; nothing was committed") from error
-        yield
-
-    def _settle(self) -> None:
-        """Before the lock is given back: the configuration of a rollback that is committed, whenever that was."""
-        try:
-            pending.settle(self.assembly.config, self.store.history())
-        except RollbackUnfinished as error:
-            self.unfinished = error
+            self._write(transaction, effect.planned.writes)
+        except BaseException:
+            transaction.abort()
+            raise
+        check = None if self._way is None else partial(self._way.check, self._kept())
+        return fx.CommitDone(transaction.commit(generation, check))
 
     def _remember(self, effect: fx.Remember) -> fx.Outcome:
         caching.note_uses(self.assembly, self._used)

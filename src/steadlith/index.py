@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from steadlith import config as configuration
 from steadlith import pending
 from steadlith.assembly import Assembly
-from steadlith.books import of_manifest, opened
+from steadlith.books import of_manifest
+from steadlith.looking import planning
 from steadlith.observe import USUAL, Look, observe
-from steadlith.terms import calls, counted, terms
+from steadlith.terms import counted, terms
 from steadlith_core import events
 from steadlith_core.errors import ConfigError
 from steadlith_core.planning.make import make_plan
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
     from steadlith.doctor import Diagnosis
     from steadlith.explain import Explained
     from steadlith.generations import Generations
+    from steadlith.goals import Goal
     from steadlith.imports import Imports
-    from steadlith.pending import Journal
+    from steadlith.migrating import Migrations
     from steadlith.repairing import Repaired
-    from steadlith.rollback import Goal, Rollback
+    from steadlith.rollback import Rollback
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
@@ -144,39 +146,21 @@ class Index:
         Applying a plan that made the current generation does nothing (`Result.already`). `workers` is as for `plan`.
         Raises `PlanStale`, `PlanRejected`, `GuardRefused`, `LockHeld`, `Stopped`, `AdapterError` and its kinds.
         """
-        from steadlith.driver import drive
-        from steadlith.hands import Hands
-        from steadlith_core.applying.run import ApplyRun
+        from steadlith.running import How, run
 
-        with ExitStack() as stack:
-            open_store = partial(self._open, stack, readonly=False)
-            goal = self._goal(plan)
-            assembly = goal.assembly if goal else self._assembly
-            # It never waits itself, and the run gives it back: this is for an exception that nobody expected.
-            lock = self._assembly.lock(timeout=0.0, holder="steadlith apply")
-            stack.callback(lock.release)
-            hands = Hands(assembly, open_store, lock, plan, terms(assembly), report, stat_cache, workers, goal)
-            stack.callback(hands.close)
-            run = ApplyRun(
-                plan,
-                calls(self._assembly, max_retry_time),
-                lock_timeout=lock_timeout,
-                allowed=frozenset(allow),
-                report=report,
-            )
-            drive(run, hands, stop_requested)
-        if failed := run.error or hands.unfinished:
-            raise failed
+        goal = self._goal(plan)
+        allowed = frozenset(allow)
+        how = How(allowed, lock_timeout, max_retry_time, stat_cache, workers, report, stop_requested)
+        done = run(self._assembly, self._open, plan, how, goal)
         if goal is not None:
             self._configure(goal.assembly)
-        assert run.result is not None  # an ended run has one or the other
-        return run.result
+        return done
 
     def plan_rollback(self, generation: int) -> Rollback:
         """What going back to a kept generation would do: to its documents and to its configuration. Looks at no source,
         and changes nothing; `apply` its plan to do it.
 
-        Raises `GenerationGone`, `RollbackRefused`, and `RollbackUnfinished` if another one is not finished.
+        Raises `GenerationGone`, `RollbackRefused`, and `ChangeUnfinished` if another one is not finished.
         """
         from steadlith import rollback
 
@@ -185,26 +169,6 @@ class Index:
             store = self._open(stack, readonly=True)
             goal = rollback.goal(self._assembly, store, generation)
             return rollback.preview(self._assembly, goal, rollback.plan(goal, store, terms(goal.assembly)))
-
-    def resume_rollback(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
-        """Finish a rollback that was committed: put its configuration in place. None if there was nothing to finish.
-
-        With `force` also over a configuration that was edited meanwhile. Raises `RollbackUnfinished`, `LockHeld`.
-        """
-        with pending.alone(self._assembly, self._open, lock_timeout) as history:
-            done = pending.settle(self.config, history, force=force)
-        if done is not None:
-            self._configure(Assembly(configuration.load(self.config.file), self._assembly.given))
-        return done
-
-    def abort_rollback(self, *, force: bool = False, lock_timeout: float = 0.0) -> bool:
-        """Drop what is left of a rollback that was not committed; whether there was anything.
-
-        With `force` the configuration stays as it is though a rollback was committed, and the next plan shows what that
-        changes. Raises `RollbackUnfinished`, `LockHeld`.
-        """
-        with pending.alone(self._assembly, self._open, lock_timeout) as history:
-            return pending.abandon(self.config, history, force=force)
 
     def search(
         self, query: str, *, limit: int = 10, parents: bool = False, places: Sequence[str] = (), exact: bool = False
@@ -301,6 +265,13 @@ class Index:
         return Generations(self._assembly, self._open)
 
     @property
+    def migrations(self) -> Migrations:
+        """Other configurations: what leading the index there would do, doing it, and ending what was killed."""
+        from steadlith.migrating import Migrations
+
+        return Migrations(self._assembly, self._open, self._configure)
+
+    @property
     def imports(self) -> Imports:
         """What other programs left: what adopting it would do, and doing it."""
         from steadlith.imports import Imports
@@ -316,12 +287,12 @@ class Index:
         return Caching(self._assembly)
 
     def _goal(self, plan: Plan) -> Goal | None:
-        """Where a rollback's plan leads; none for any other one."""
+        """Where a plan leads that brings a configuration; none for any other one."""
         from steadlith_core.planning.planfile import plan_digest
 
         self._refuse_unfinished(but=partial(plan_digest, plan))
         if plan.rollback_to is None:
-            return None
+            return None if plan.configuration is None else self.migrations.goal(plan.configuration, {})
         from steadlith import rollback
 
         with ExitStack() as stack:
@@ -338,9 +309,8 @@ class Index:
     def _planning(self, look: Look, *, stat_cache: bool, workers: int) -> Iterator[tuple[Books, World, Planned]]:
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=True)
-            books = stack.enter_context(opened(self._assembly, open_store, stat_cache=stat_cache))
-            world = observe(self._assembly, books, look, workers=workers).world
-            yield books, world, make_plan(world, terms(self._assembly))
+            made = planning(self._assembly, open_store, look, stat_cache=stat_cache, workers=workers)
+            yield stack.enter_context(made)
 
     @contextmanager
     def reader(self, generation: int | None = None) -> Iterator[Reader]:

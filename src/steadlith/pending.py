@@ -1,10 +1,12 @@
-"""The journal of a rollback: what lets its commit and its configuration file, which are two places, end as one.
+"""The journal of a change that brings a configuration: what lets a commit and a file, which are two places, end as one.
 
-1. It is written before the commit, and removed once the configuration is in place. Its generation says whether the
-   commit happened: only a plan of that digest makes it.
+1. It is written before anything is paid for or committed, and removed once the configuration is in place. Its
+   generation says whether the commit happened: only a plan of that digest makes it.
 2. A configuration file that is neither the one that the journal was made over nor the one that it leads to was edited
    meanwhile: it is not overwritten without a word.
-3. A journal whose commit did not happen is void, and stands in nobody's way.
+3. A journal whose commit did not happen stands in nobody's way: that of a rollback is void, and a migration can be
+   gone on with.
+4. What was committed leaves a receipt before its journal goes.
 """
 
 from __future__ import annotations
@@ -12,17 +14,17 @@ from __future__ import annotations
 import json
 import os
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from steadlith import files
+from steadlith import files, receipts
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
-from steadlith_core.errors import RollbackUnfinished
+from steadlith_core.errors import ChangeUnfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from steadlith.assembly import Assembly
@@ -31,11 +33,11 @@ if TYPE_CHECKING:
     from steadlith_core.records import Generation
 
 FORMAT_VERSION = "1.0"
-KIND = "steadlith-rollback-journal"
+KIND = "steadlith-journal"
 
 
 class Stage(Enum):
-    """How far the rollback of a journal came."""
+    """How far the change of a journal came."""
 
     VOID = auto()
     """Nothing was committed."""
@@ -49,20 +51,30 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """A rollback on its way: `target` is gone back to by the generation `number`, which the plan of `plan_digest`
-    makes. `over` names the text of the configuration file that `configuration` replaces.
+    """A change on its way: `command` began it (`rollback`, `migrate`), and the plan of `plan_digest` makes it the
+    generation `number`, for the reason `why`. `configuration` takes the place of `before`, both whole texts.
+
+    `asked` is what whoever goes on with it must know, `told` what its receipt says besides.
     """
 
-    target: int
+    command: str
+    why: str
     number: int
     plan_digest: Digest
-    over: Digest
+    before: str
     configuration: str
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether one that was not committed can be gone on with: it may have paid for something."""
+        return self.command != "rollback"
 
 
 def place(config: Config) -> Path:
     """Where the journal of a configuration file is."""
-    return config.root / STATE_FOLDER / f"{config.file.stem}.rollback.json"
+    return config.root / STATE_FOLDER / f"{config.file.stem}.journal.json"
 
 
 def named(text: str) -> Digest:
@@ -74,52 +86,57 @@ def write(config: Config, journal: Journal) -> None:
     """Make the journal durable. Raises `OSError`."""
     file = place(config)
     file.parent.mkdir(exist_ok=True)
-    body: dict[str, Any] = {
+    body = {
         "format_version": FORMAT_VERSION,
         "kind": KIND,
-        "target": journal.target,
+        "command": journal.command,
+        "why": journal.why,
         "number": journal.number,
         "plan_digest": str(journal.plan_digest),
-        "over": str(journal.over),
+        "before": journal.before,
         "configuration": journal.configuration,
-        "configuration_digest": str(named(journal.configuration)),
+        "asked": dict(journal.asked),
+        "told": dict(journal.told),
     }
-    files.write(file, [json.dumps(body, indent=1, sort_keys=True).encode("ascii"), b"\n"])
+    files.write(file, [json.dumps(receipts.sealed(body), indent=1, sort_keys=True).encode("ascii"), b"\n"])
 
 
 def read(config: Config) -> Journal | None:
-    """The journal, if there is one. `RollbackUnfinished` for one that cannot be read."""
+    """The journal, if there is one. `ChangeUnfinished` for one that cannot be read."""
     file = place(config)
     try:
         body = json.loads(file.read_bytes())
         journal = Journal(
-            int(body["target"]),
+            str(body["command"]),
+            str(body["why"]),
             int(body["number"]),
             Digest.parse(body["plan_digest"]),
-            Digest.parse(body["over"]),
+            str(body["before"]),
             str(body["configuration"]),
+            dict(body["asked"]),
+            dict(body["told"]),
         )
-        whole = body["kind"] == KIND and body["configuration_digest"] == str(named(journal.configuration))
+        whole = body["kind"] == KIND and receipts.is_whole(body)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _unreadable(file, str(error)) from error
     if not whole:
         raise _unreadable(file, "it was changed after it was written")
     return journal
 
 
-def _unreadable(file: Path, why: str) -> RollbackUnfinished:
-    return RollbackUnfinished(
-        f"{file} says that a rollback is on its way, and cannot be read ({why}): look at `steadlith history` and at "
-        "the configuration file, and drop the journal with `steadlith rollback --abort --force`"
+def _unreadable(file: Path, why: str) -> ChangeUnfinished:
+    return ChangeUnfinished(
+        f"{file} says that a rollback or a migration is on its way, and cannot be read ({why}): look at `steadlith "
+        "history` and at the configuration file, and drop the journal with `steadlith migrate --abort --force`"
     )
 
 
 def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> Stage:
     """How far it came, by what is kept and by what the configuration file holds now.
 
-    `RollbackUnfinished` if it would put another configuration in place than its generation recorded.
+    `ChangeUnfinished` if it would put another configuration in place than its generation recorded.
     """
     made = next((each for each in history if each.number == journal.number), None)
     gone = bool(history) and journal.number < history[0].number
@@ -131,24 +148,25 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
     if now == named(journal.configuration):
         return Stage.IN_PLACE
     # Where the generation itself was compacted away meanwhile, nobody can tell any more.
-    return Stage.COMMITTED if now == journal.over and not gone else Stage.EDITED
+    return Stage.COMMITTED if now == named(journal.before) and not gone else Stage.EDITED
 
 
 @contextmanager
 def alone(assembly: Assembly, open_store: Open, lock_timeout: float) -> Iterator[Sequence[Generation]]:
     """Hold the writer's lock, and say what is kept. Raises `LockHeld`."""
     with ExitStack() as stack:
-        lock = assembly.lock(timeout=lock_timeout, holder="steadlith rollback")
+        lock = assembly.lock(timeout=lock_timeout, holder="steadlith --resume or --abort")
         lock.acquire()
         stack.callback(lock.release)
         yield open_store(stack, readonly=True).history()
 
 
 def settle(config: Config, history: Sequence[Generation], *, force: bool = False) -> Journal | None:
-    """Put the configuration of a committed rollback in place, and remove its journal; a void one is just removed.
+    """Put the configuration of a committed change in place, write its receipt and remove its journal. One that was not
+    committed is removed, or stays where it can be gone on with.
 
     The journal, if anything was committed under it; called under the writer's lock. With `force` an edited
-    configuration is replaced. Raises `RollbackUnfinished` for one that was edited, and if it cannot be written.
+    configuration is replaced. Raises `ChangeUnfinished` for one that was edited, and if it cannot be written.
     """
     journal = read(config)
     if journal is None:
@@ -158,14 +176,20 @@ def settle(config: Config, history: Sequence[Generation], *, force: bool = False
         raise unfinished(config, journal, found)
     if found in {Stage.COMMITTED, Stage.EDITED}:
         _put(config, journal)
+    if found is Stage.VOID:
+        if not journal.goes_on:
+            drop(config)
+        return None
+    _acknowledge(config, journal, history)
     drop(config)
-    return None if found is Stage.VOID else journal
+    return journal
 
 
 def abandon(config: Config, history: Sequence[Generation], *, force: bool = False) -> bool:
-    """Remove a void journal; whether there was one. With `force` any: the configuration stays as it is.
+    """Remove the journal of a change that was not committed; whether there was one. With `force` any: the configuration
+    stays as it is.
 
-    Called under the writer's lock. Raises `RollbackUnfinished` for one whose rollback is committed.
+    Called under the writer's lock. Raises `ChangeUnfinished` for one that is committed.
     """
     journal = None if force else read(config)
     if journal is not None:
@@ -177,11 +201,19 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
     return there
 
 
+def begun(config: Config, history: Sequence[Generation]) -> Journal | None:
+    """A change that is on its way and not committed, and can be gone on with. `ChangeUnfinished` for a damaged one."""
+    journal = read(config)
+    if journal is None or not journal.goes_on:
+        return None
+    return journal if stage(config, journal, history) is Stage.VOID else None
+
+
 def refuse(
     config: Config, history: Callable[[], Sequence[Generation]], *, but: Callable[[], Digest] | None = None
 ) -> None:
-    """Raise `RollbackUnfinished` if a rollback is committed and its configuration is not in place, unless its plan has
-    the digest `but`. Costs one look at the folder where nothing is on its way.
+    """Raise `ChangeUnfinished` if a change is committed and its configuration is not in place, unless its plan has the
+    digest `but`. Costs one look at the folder where nothing is on its way.
     """
     if not os.path.exists(place(config)):  # noqa: PTH110 -- False, not an error, where nothing may be looked at
         return
@@ -197,10 +229,19 @@ def _put(config: Config, journal: Journal) -> None:
     try:
         files.write(config.file, [journal.configuration.encode()])
     except OSError as error:
-        raise RollbackUnfinished(
-            f"generation {journal.number}, a rollback to {journal.target}, is committed, and {config.file} cannot be "
-            f"written: {error.strerror or error}. Make it writable and run `steadlith rollback --resume`"
+        raise ChangeUnfinished(
+            f"generation {journal.number} ({journal.why}) is committed, and {config.file} cannot be written: "
+            f"{error.strerror or error}. Make it writable and run `steadlith {journal.command} --resume`"
         ) from error
+
+
+def _acknowledge(config: Config, journal: Journal, history: Sequence[Generation]) -> None:
+    """The receipt of what was committed. One that cannot be written stops nobody: the history says the same."""
+    made = next((each for each in history if each.number == journal.number), None)
+    base = next((each for each in history if made is not None and each.number == made.parent), None)
+    if made is not None and journal.goes_on:
+        with suppress(OSError):
+            receipts.write(config, receipts.Receipt.of(base, made, journal.before, journal.told))
 
 
 def drop(config: Config) -> None:
@@ -211,17 +252,17 @@ def drop(config: Config) -> None:
         files.SYSTEM.sync_folder(file.parent)
 
 
-def unfinished(config: Config, journal: Journal, found: Stage) -> RollbackUnfinished:
+def unfinished(config: Config, journal: Journal, found: Stage) -> ChangeUnfinished:
     """What stands in the way of whoever plans or applies, and the ways out."""
-    committed = f"a rollback to generation {journal.target} is committed as generation {journal.number}"
+    committed, command = f"generation {journal.number} ({journal.why}) is committed", f"steadlith {journal.command}"
     if found is Stage.EDITED:
-        return RollbackUnfinished(
+        return ChangeUnfinished(
             f"{committed}, and {config.file} was edited before that generation's configuration was put in its place. "
-            "`steadlith rollback --resume --force` replaces what was edited, `steadlith rollback --abort --force` "
-            "keeps it, and the next plan shows what it changes"
+            f"`{command} --resume --force` replaces what was edited, `{command} --abort --force` keeps it, and the "
+            "next plan shows what it changes"
         )
-    return RollbackUnfinished(
-        f"{committed}, and its configuration is not in place yet: `steadlith rollback --resume` puts it there"
+    return ChangeUnfinished(
+        f"{committed}, and its configuration is not in place yet: `{command} --resume` puts it there"
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from steadlith import config as configuration
 from steadlith import drift, keeping, paid
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.make import Planned, Terms
     from steadlith_core.planning.plan import Plan
     from steadlith_core.planning.wanted import WantedDocument
-    from steadlith_core.ports import Reader, Store
+    from steadlith_core.ports import Cache, Reader, Store
     from steadlith_core.records import DocumentId, Generation
     from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
 
@@ -50,6 +50,20 @@ class Goal:
     generation: Generation
     assembly: Assembly
     replaces: str | None
+    command: ClassVar[str] = "rollback"
+    asked: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def why(self) -> str:
+        """See `goals.Goal`."""
+        return f"rollback to {self.generation.number}"
+
+    def planned(self, store: Store, terms: Terms) -> Planned:
+        """See `goals.Goal`."""
+        return plan(self, store, terms)
+
+    def check(self, _reader: Reader, _cache: Cache) -> None:
+        """See `goals.Goal`. Its roots were compared before anything was written."""
 
 
 @dataclass(frozen=True, slots=True)

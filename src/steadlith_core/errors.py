@@ -200,10 +200,16 @@ class RollbackRefused(SteadlithError):
     """A generation cannot be gone back to; the message names what is missing. Nothing was written."""
 
 
-class RollbackUnfinished(SteadlithError):
-    """A rollback is committed and its configuration is not in place. `steadlith rollback --resume` ends it."""
+class ChangeUnfinished(SteadlithError):
+    """A rollback or a migration is committed and its configuration is not in place; its `--resume` ends it."""
 
     exit_code = 6
+
+
+class ChecksFailed(SteadlithError):
+    """What a migration built is not good enough to take the place of what is there. Nothing was swapped."""
+
+    exit_code = 3
 
 
 class GenerationGone(SteadlithError):

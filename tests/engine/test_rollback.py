@@ -68,7 +68,7 @@ def go_back(allow_embedding):
         assert again.verify().ok
         with again.reader() as reader:
             assert list(reader.problems(full=True)) == []
-        assert not (site.root / ".steadlith" / "steadlith.rollback.json").exists()
+        assert not (site.root / ".steadlith" / "steadlith.journal.json").exists()
         return done
 
     return back
@@ -727,7 +727,7 @@ def test_without_rights_to_write_the_journal_nothing_is_committed(settled, artic
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pending, "write", fail)
-    with pytest.raises(AdapterError, match=r"rollback\.json cannot be written.*nothing was committed"):
+    with pytest.raises(AdapterError, match=r"journal\.json cannot be written.*nothing was committed"):
         settled.apply(settled.open().plan_rollback(1).plan)
     assert settled.open().head().generation == 2
     assert steadlith.open(settled.root).config.text.startswith("# chunker")

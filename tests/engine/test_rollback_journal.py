@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 import steadlith
-from steadlith import files, hands, pending
-from steadlith_core.errors import LockHeld, OutcomeUnknown, RollbackUnfinished
+from steadlith import files, hands, pending, receipts
+from steadlith_core.errors import ChangeUnfinished, LockHeld, OutcomeUnknown
 from steadlith_core.planning.planfile import plan_digest
 
 WHILE_WRITTEN = "a kill while a plan, lock, manifest, proof or configuration is written: by a rollback"
@@ -47,7 +47,7 @@ def changed(make_changed):
 
 
 def journal(site):
-    return site.root / ".steadlith" / "steadlith.rollback.json"
+    return site.root / ".steadlith" / "steadlith.journal.json"
 
 
 def text(site):
@@ -76,21 +76,20 @@ def judge(site, plan):
     if head.generation == 2:
         assert "breadcrumb" in text(site)
         assert site.plan().is_empty
-        assert index.resume_rollback() is None
+        assert index.migrations.finish() is None
         assert site.apply(plan).embedded == 0
     elif journal(site).exists() and "breadcrumb" in text(site):
         for use in (site.plan, site.apply, lambda: site.open().plan_rollback(2), lambda: site.open().explain("one.md")):
-            with pytest.raises(
-                RollbackUnfinished, match=r"generation 1 is committed as generation 3.*--resume"
-            ) as told:
+            committed_as = r"generation 3 \(rollback to 1\) is committed.*--resume"
+            with pytest.raises(ChangeUnfinished, match=committed_as) as told:
                 use()
             assert told.value.exit_code == 6
-        done = site.open().resume_rollback()
-        assert (done.target, done.number) == (1, 3)
+        done = site.open().migrations.finish()
+        assert (done.why, done.number) == ("rollback to 1", 3)
     assert site.apply(plan).already
     assert "breadcrumb" not in text(site)
     assert not journal(site).exists()
-    assert site.open().resume_rollback() is None
+    assert site.open().migrations.finish() is None
     assert site.open().head().generation == 3
     first = next(each for each in site.open().history() if each.number == 1)
     assert site.open().head().state_root == first.state_root
@@ -173,7 +172,7 @@ def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, when, 
             break
         assert run.returncode == -signal.SIGKILL, run.stderr
         generations.add(site.open().head().generation)
-        with suppress(RollbackUnfinished):
+        with suppress(ChangeUnfinished):
             site.plan()
             unfinished -= 1
         unfinished += 1
@@ -192,15 +191,15 @@ def test_a_journal_without_its_commit_stands_in_nobodys_way(changed, monkeypatch
         changed.apply(plan)
     assert journal(changed).exists()
     assert changed.plan().is_empty
-    assert changed.open().resume_rollback() is None
+    assert changed.open().migrations.finish() is None
     assert not journal(changed).exists()
 
     with monkeypatch.context() as patch, suppress(Crash):
         patch.setattr(hands.Hands, "_write", crash)
         patch.setattr(pending, "settle", crash)
         changed.apply(plan)
-    assert changed.open().abort_rollback()
-    assert not changed.open().abort_rollback()
+    assert changed.open().migrations.abort()
+    assert not changed.open().migrations.abort()
 
     with monkeypatch.context() as patch, suppress(Crash):
         patch.setattr(hands.Hands, "_write", crash)
@@ -215,7 +214,7 @@ def test_a_commit_that_fails_leaves_no_journal(changed, monkeypatch):
 
     plan = changed.open().plan_rollback(1).plan
 
-    def fail(_self, _generation):
+    def fail(_self, _generation, _check):
         raise OSError("disk I/O error")
 
     with monkeypatch.context() as patch:
@@ -234,9 +233,9 @@ def test_a_commit_without_an_answer_is_looked_at_before_the_configuration_is_tou
     plan = changed.open().plan_rollback(1).plan
     whole = SqliteTransaction.commit
 
-    def silent(self, generation):
+    def silent(self, generation, check):
         if happened:
-            whole(self, generation)
+            whole(self, generation, check)
         else:
             self.abort()
         raise OutcomeUnknown("no answer")
@@ -254,25 +253,25 @@ def test_a_commit_without_an_answer_is_looked_at_before_the_configuration_is_tou
 
 def test_a_committed_rollback_is_not_dropped_without_force(changed, monkeypatch):
     committed(changed, monkeypatch)
-    with pytest.raises(RollbackUnfinished, match="--resume"):
-        changed.open().abort_rollback()
+    with pytest.raises(ChangeUnfinished, match="--resume"):
+        changed.open().migrations.abort()
     assert journal(changed).exists()
-    assert changed.open().abort_rollback(force=True)
+    assert changed.open().migrations.abort(force=True)
     assert "breadcrumb" in text(changed)
     assert changed.plan().recipe_changed
 
 
 def test_an_edited_configuration_is_not_overwritten_without_a_word(make_changed, monkeypatch):
-    for name, end in (("taken", "resume_rollback"), ("kept", "abort_rollback")):
+    for name, end in (("taken", "finish"), ("kept", "abort")):
         site = make_changed(name)
         committed(site, monkeypatch)
         edited = text(site) + "# mine\n"
         (site.root / "steadlith.toml").write_text(edited, "utf-8")
-        for use in (site.plan, site.open().resume_rollback, site.open().abort_rollback):
-            with pytest.raises(RollbackUnfinished, match=r"was edited before.*--resume --force.*--abort --force"):
+        for use in (site.plan, site.open().migrations.finish, site.open().migrations.abort):
+            with pytest.raises(ChangeUnfinished, match=r"was edited before.*--resume --force.*--abort --force"):
                 use()
         assert text(site) == edited
-        getattr(site.open(), end)(force=True)
+        getattr(site.open().migrations, end)(force=True)
         assert (text(site) == edited) is (name == "kept")
         assert not journal(site).exists()
         assert site.plan().changes
@@ -300,7 +299,7 @@ def test_a_configuration_that_cannot_be_written_is_said_and_finished_later(chang
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "write", refuse)
-        with pytest.raises(RollbackUnfinished, match=r"generation 3.*Read-only file system.*--resume"):
+        with pytest.raises(ChangeUnfinished, match=r"generation 3.*Read-only file system.*--resume"):
             changed.apply(plan)
     judge(changed, plan)
 
@@ -310,32 +309,35 @@ def test_a_damaged_journal_is_said_and_can_be_dropped(changed, monkeypatch):
     whole = journal(changed).read_text("utf-8")
     body = json.loads(whole)
     assert body["plan_digest"] == str(plan_digest(plan))
+    unsealed = {name: value for name, value in body.items() if name != "checksum"}
     forged = [
         "",
         "{}",
         "[1]",
         "[" * 100_000,
-        whole.replace('"target": 1', '"target": "x"'),
+        whole.replace('"number": 3', '"number": "x"'),
         json.dumps({**body, "configuration": "# somebody else's"}),
         json.dumps({**body, "plan_digest": "b3:00"}),
-        json.dumps({**body, "configuration": FORGED, "configuration_digest": str(pending.named(FORGED))}),
+        json.dumps(receipts.sealed({**unsealed, "configuration": FORGED})),
     ]
     for content in forged:
         journal(changed).write_text(content, "utf-8")
-        for use in (changed.plan, changed.open().resume_rollback, changed.open().abort_rollback):
-            with pytest.raises(RollbackUnfinished, match=r"cannot be read.*--abort --force"):
+        for use in (changed.plan, changed.open().migrations.finish, changed.open().migrations.abort):
+            with pytest.raises(ChangeUnfinished, match=r"cannot be read.*--abort --force"):
                 use()
-    assert changed.open().abort_rollback(force=True)
+    assert changed.open().migrations.abort(force=True)
     assert changed.plan().recipe_changed
 
 
 def test_a_journal_of_a_generation_that_was_never_made_is_void(changed, monkeypatch):
     plan = committed(changed, monkeypatch)
     body = json.loads(journal(changed).read_text("utf-8"))
-    journal(changed).write_text(json.dumps({**body, "number": 9}), "utf-8")
+    del body["checksum"]
+    journal(changed).write_text(json.dumps(receipts.sealed({**body, "number": 9})), "utf-8")
     assert changed.plan().recipe_changed
-    journal(changed).write_text(json.dumps({**body, "plan_digest": str(plan_digest(changed.plan()))}), "utf-8")
-    assert changed.open().resume_rollback() is None
+    another = receipts.sealed({**body, "plan_digest": str(plan_digest(changed.plan()))})
+    journal(changed).write_text(json.dumps(another), "utf-8")
+    assert changed.open().migrations.finish() is None
     assert changed.apply(plan).already
 
 
@@ -346,7 +348,7 @@ def test_what_is_done_but_for_its_journal_is_done(changed, monkeypatch):
     assert journal(changed).exists()
     assert "breadcrumb" not in text(changed)
     assert changed.plan().changes
-    assert changed.open().resume_rollback().target == 1
+    assert changed.open().migrations.finish().why == "rollback to 1"
     assert not journal(changed).exists()
 
 
@@ -354,11 +356,11 @@ def test_resuming_waits_for_the_lock(changed, monkeypatch):
     committed(changed, monkeypatch)
     lock = changed.open()._assembly.lock(timeout=0.0, holder="somebody")
     lock.acquire()
-    for use in (changed.open().resume_rollback, changed.open().abort_rollback):
+    for use in (changed.open().migrations.finish, changed.open().migrations.abort):
         with pytest.raises(LockHeld, match="somebody"):
             use()
     lock.release()
-    assert changed.open().resume_rollback().number == 3
+    assert changed.open().migrations.finish().number == 3
 
 
 def test_the_configuration_keeps_its_mode_and_its_link(changed):

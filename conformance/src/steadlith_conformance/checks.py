@@ -204,6 +204,14 @@ CHECKS: Mapping[int, Check] = {
             "test_a_store_compacts_nothing_under_its_own_write",
         ),
     ),
+    71: Check(
+        "a check before the commit",
+        (
+            "test_a_check_sees_what_would_be_the_head",
+            "test_a_check_that_raises_commits_nothing",
+            "test_the_reader_of_a_check_ends_with_it",
+        ),
+    ),
 }
 
 

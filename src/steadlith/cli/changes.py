@@ -141,7 +141,7 @@ def plan(
     kept: tuple[RecordedDocument, ...] = ()
     found: Explained | None = None
     with steadlith.open(config) as index:
-        look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only, held=_documents(index, hold))
+        look = steadlith.Look(Level(refresh), scope, repair_only=refresh_only, held=documents_of(index, hold))
         if explain is not None:
             found = index.explain(explain, look, stat_cache=not no_stat_cache, workers=workers)
             planned = found.plan
@@ -217,7 +217,7 @@ def apply(
     with stopping() as stop, steadlith.open(config) as index:
         look = partial(index.plan, stat_cache=not no_stat_cache, workers=workers)
         ask = partial(_plan_and_ask, look, allow, yes=yes, json_output=json_output)
-        planned = planfiles.load(file) if file is not None else ask(_documents(index, hold))
+        planned = planfiles.load(file) if file is not None else ask(documents_of(index, hold))
         while True:
             stop.gently()
             do = partial(
@@ -241,7 +241,7 @@ def apply(
                 refused += error.documents
                 stop.at_once()
                 click.echo(text.clean(sentences.going_on(error.documents)), err=True)
-                planned = ask((*planned.held, *_documents(index, error.documents)))
+                planned = ask((*planned.held, *documents_of(index, error.documents)))
     if json_output:
         options.put(documents.dumps(documents.result(done, planned.held)))
     elif file is not None or not planned.is_empty:
@@ -278,7 +278,8 @@ def _plan_and_ask(
     return planned
 
 
-def _documents(index: Index, names: Iterable[str]) -> tuple[DocumentId, ...]:
+def documents_of(index: Index, names: Iterable[str]) -> tuple[DocumentId, ...]:
+    """The documents that were named."""
     from steadlith.explain import document_id
 
     return tuple(document_id(name, index.config.sources) for name in names)

@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "reading:status",
     "history": "past:history",
     "rollback": "rollback:rollback",
+    "migrate": "migrate:migrate",
     "import": "importing:import_",
     "tag": "past:tag",
     "restore": "past:restore",

@@ -103,7 +103,7 @@ def _do(index: Index, found: Rollback, lock_timeout: float, *, json_output: bool
 def _resume(index: Index, lock_timeout: float, *, force: bool, json_output: bool) -> None:
     from steadlith.report import documents, rollbacks
 
-    done = index.resume_rollback(force=force, lock_timeout=lock_timeout)
+    done = index.migrations.finish(force=force, lock_timeout=lock_timeout)
     if json_output:
         options.put(documents.dumps(rollbacks.resumed_document(done)))
     else:
@@ -113,7 +113,7 @@ def _resume(index: Index, lock_timeout: float, *, force: bool, json_output: bool
 def _abort(index: Index, lock_timeout: float, *, force: bool, json_output: bool) -> None:
     from steadlith.report import documents, rollbacks
 
-    dropped = index.abort_rollback(force=force, lock_timeout=lock_timeout)
+    dropped = index.migrations.abort(force=force, lock_timeout=lock_timeout)
     if json_output:
         options.put(documents.dumps(rollbacks.aborted_document(dropped=dropped)))
     else:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
-from steadlith.report import documents, text
-from steadlith.report.lines import STYLES, clean, plural
+from steadlith.report import configured, documents, text
+from steadlith.report.lines import clean, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +43,7 @@ def _configuration(found: Rollback) -> Iterator[Line]:
         return
     yield "", ""
     yield "bold", "The configuration becomes that of then:"
-    changed = unified_diff(found.now.splitlines(), found.then.splitlines(), lineterm="", n=0)
-    for line in list(changed)[2:]:
-        if not line.startswith("@@"):
-            yield STYLES.get(line[:1], ""), f"{line[:1]} {clean(line[1:])}"
+    yield from configured.differing(found.now, found.then)
 
 
 def document(found: Rollback) -> dict[str, Any]:
@@ -85,11 +81,11 @@ def result_document(found: Rollback, done: Result) -> dict[str, Any]:
 def resumed(done: Journal | None) -> Iterator[Line]:
     """What there was to finish."""
     if done is None:
-        yield "", "Nothing to finish: no rollback is committed that is not in place."
+        yield "", "Nothing to finish: nothing is committed that is not in place."
         return
     yield (
         "bold green",
-        f"Generation {done.number} goes back to generation {done.target}, and its configuration is in place.",
+        f"Generation {done.number} ({clean(done.why)}) is committed, and its configuration is in place.",
     )
 
 
@@ -99,7 +95,7 @@ def resumed_document(done: Journal | None) -> dict[str, Any]:
         "format_version": documents.FORMAT_VERSION,
         "kind": "steadlith-rollback-resumed",
         "generation": None if done is None else done.number,
-        "rollback_to": None if done is None else done.target,
+        "why": None if done is None else done.why,
     }
 
 

@@ -74,6 +74,8 @@ def _looked_problem(claimed: Plan, now: Plan) -> str | None:
     """What is wrong with where the plan says that it looked, and what it says it mends."""
     if claimed.rollback_to != now.rollback_to:
         return f"the plan goes back to {claimed.rollback_to}, this apply to {now.rollback_to}; plan again"
+    if claimed.configuration != now.configuration:
+        return "the plan puts another configuration in place than this apply; plan again"
     if claimed.scope != now.scope:
         return f"the plan's scope is {_listed(claimed.scope)}, this apply's is {_listed(now.scope)}; plan again"
     if claimed.held != now.held:

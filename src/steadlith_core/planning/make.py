@@ -102,6 +102,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
         scope=world.scope,
         held=world.held,
         rollback_to=world.rollback_to,
+        configuration=world.configuration,
         preview=world.preview,
         store=world.store,
         tripped=(),

@@ -104,8 +104,9 @@ class Plan:
     documents are written anew because of it, `repair_only` that nothing else was looked for. `scope`, if it is not
     empty, is where documents may be removed. `held` are documents that stay as they are recorded, whatever became of
     their sources, because somebody said so. With `rollback_to` no source was looked at: what is wanted is the state of
-    that generation. A `preview` was made against an exported manifest and cannot be applied. `store` is what the store
-    says it can do.
+    that generation. `configuration` is the text of the configuration file that this plan puts in place, none if the
+    file stays. A `preview` was made against an exported manifest and cannot be applied. `store` is what the store says
+    it can do.
     """
 
     tool: str
@@ -125,6 +126,7 @@ class Plan:
     scope: tuple[str, ...]
     held: tuple[DocumentId, ...]
     rollback_to: int | None
+    configuration: str | None
     preview: bool
     store: Mapping[str, str | int | tuple[str, ...]]
     tripped: tuple[Tripped, ...]
@@ -132,9 +134,12 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """True when applying would do nothing. A rollback always makes a generation, if only of its configuration."""
+        """True when applying would do nothing. What brings a configuration makes a generation, if only of that; a
+        rollback always does.
+        """
         repairs = any(drift.repair in {Repair.REWRITE, Repair.REBUILD} for drift in self.drift)
-        return not self.changes and not self.recipe_changed and not repairs and self.rollback_to is None
+        leads_on = self.rollback_to is not None or self.configuration is not None
+        return not self.changes and not self.recipe_changed and not repairs and not leads_on
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -90,7 +90,9 @@ def _compact(plan: Plan) -> Iterator[bytes]:
 
 def _head(plan: Plan) -> dict[str, Any]:
     """The body of the file, but for the changes."""
+    brought = {} if plan.configuration is None else {"configuration": plan.configuration}
     return {
+        **brought,
         "format_version": FORMAT_VERSION,
         "kind": KIND,
         "tool": plan.tool,
@@ -172,6 +174,7 @@ def _read(body: Mapping[str, Any]) -> Plan:
             scope=tuple(_text(item) for item in _get(body, "scope", _list)),
             held=tuple(_document_id(item) for item in _get(body, "held", _list)),
             rollback_to=_get(body, "rollback_to", _maybe(_count)),
+            configuration=_get({"configuration": None, **body}, "configuration", _maybe(_text)),
             preview=_get(body, "preview", _flag),
             store={name: _capability(value) for name, value in _get(body, "store", _object).items()},
             tripped=tuple(_record(Tripped, item) for item in _get(body, "guards", _list)),

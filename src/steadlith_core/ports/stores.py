@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from steadlith_core.digest import Digest
     from steadlith_core.ports.reading import Capabilities, Reader
@@ -59,7 +59,7 @@ class Transaction(Protocol):
         In a write that mends, `nodes` are all there are: every other one is dropped.
         """
 
-    def commit(self, generation: Generation) -> Head:
+    def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
         """Make all of it visible together with the new head, durably.
 
         Closes the occurrences that no open version holds any more, opens the new ones, and makes entries live or not.
@@ -68,6 +68,9 @@ class Transaction(Protocol):
         `generation.chunks` chunks, that the topmost node leads to `generation.corpus_root`, that number and parent
         follow the head, and that the lineage is the head's, if it has one; raises `AdapterError` if not.
         Raises `StaleHead` if the head moved, `OutcomeUnknown` if it cannot tell whether the commit happened.
+
+        With `check` it is called once everything else is settled, with a reader of what would be the head, which nobody
+        else sees yet: what it raises ends the write, and nothing is committed. The reader is closed after it.
         """
         ...
 

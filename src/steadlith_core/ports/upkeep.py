@@ -77,6 +77,7 @@ class Ailment(StrEnum):
     FINGERPRINTS = "fingerprints"
     LOG_LEFT = "log_left"
     LOCK_LEFT = "lock_left"
+    OLDER_FORMAT = "older_format"
     SET_ASIDE = "set_aside"
     DISK_SPACE = "disk_space"
 

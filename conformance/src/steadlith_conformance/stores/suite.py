@@ -13,6 +13,7 @@ import pytest
 
 from steadlith_conformance.stores.backups import BackupRules
 from steadlith_conformance.stores.capabilities import CapabilityRules
+from steadlith_conformance.stores.checked import CheckedRules
 from steadlith_conformance.stores.churn import ChurnRules
 from steadlith_conformance.stores.commits import CommitRules
 from steadlith_conformance.stores.compaction import CompactionRules
@@ -44,6 +45,7 @@ class StoreSuite(
     LifecycleRules,
     CapabilityRules,
     CommitRules,
+    CheckedRules,
     WriterRules,
     RefusalRules,
     TombstoneRules,

@@ -1,6 +1,7 @@
 """What can be seen to be wrong around a SQLite file of ours without opening it.
 
-1. Nothing is changed, and the file itself is only asked for its size: who looks must not disturb who writes.
+1. Nothing is changed, and of the file itself nothing but its size and header is read: who looks must not disturb who
+   writes.
 2. A log that holds something is no damage: somebody has the file open, or the last one to have it was killed. Whoever
    opens the file next takes over what was committed in it.
 """
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from steadlith_adapters.sqlite.kind import FileKind
 
 
+HEADER = 100
+"""Bytes of a SQLite file's header."""
+
+
 def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
     """What is wrong around the file at `path`, whether it is there or not."""
     try:
@@ -37,7 +42,25 @@ def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
         message = f"the {kind.noun} was set aside here as damaged, {_size(left):,} bytes"
         way_out = "delete it when you need nothing of it: nothing reads it"
         yield Trouble(Ailment.SET_ASIDE, str(left), message, way_out, grave=False)
+    yield from _age(kind, path)
     yield from _room(kind, path)
+
+
+def _age(kind: FileKind, path: Path) -> Iterator[Trouble]:
+    """Whether the file is of an older release. Its header says so: https://www.sqlite.org/fileformat.html, 1.3."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(HEADER)
+    except OSError:
+        return
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    if application == kind.application_id and kind.oldest_readable <= version < kind.schema_version:
+        message = (
+            f"the {kind.noun} is of schema version {version}: it is read as it is, and the next write brings it to "
+            f"version {kind.schema_version}, which older releases cannot read"
+        )
+        way_out = "none needed: `steadlith migrate --apply` does it now"
+        yield Trouble(Ailment.OLDER_FORMAT, str(path), message, way_out, grave=False)
 
 
 def _room(kind: FileKind, path: Path) -> Iterator[Trouble]:

@@ -8,11 +8,11 @@ from steadlith_adapters.wrappers.calls import Call, Counted
 from steadlith_adapters.wrappers.reading import WrappedReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from steadlith_adapters.wrappers.calls import Around
     from steadlith_core.digest import Digest
-    from steadlith_core.ports import Capabilities, Compaction, Removable, Store, Traces, Transaction
+    from steadlith_core.ports import Capabilities, Compaction, Reader, Removable, Store, Traces, Transaction
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -130,9 +130,10 @@ class WrappedTransaction:
         call = Call(WRITE, "put_nodes", {"nodes": nodes, "dropped": counted})
         return self._around(call, lambda: self._inner.put_nodes(nodes, counted))
 
-    def commit(self, generation: Generation) -> Head:
-        """See `Transaction.commit`."""
-        return self._around(Call(WRITE, "commit", {"generation": generation}), lambda: self._inner.commit(generation))
+    def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
+        """See `Transaction.commit`. Whoever checks is given the store's own reader."""
+        call = Call(WRITE, "commit", {"generation": generation})
+        return self._around(call, lambda: self._inner.commit(generation, check))
 
     def abort(self) -> None:
         """See `Transaction.abort`."""

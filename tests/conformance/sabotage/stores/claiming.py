@@ -135,9 +135,9 @@ def _(kept, data):
 
 
 @breaks("write.commit", "test_what_was_scrubbed_is_nowhere_left")
-def keeps_a_log(it, generation):
+def keeps_a_log(it, generation, check=None):
     """What was written stands in a log that nobody scrubs."""
-    head = it.inner.commit(generation)
+    head = it.inner.commit(generation, check)
     it.kept["log"]["all"] = it.kept["log"].get("all", b"") + pickle.dumps(it.inner._history[-1].texts)
     return head
 

@@ -1,6 +1,7 @@
 """Stores that commit wrongly: in part, twice, over another's commit, under a wrong number."""
 
 import time
+from contextlib import closing
 from dataclasses import replace
 
 from sabotage.saboteurs import STORES
@@ -66,9 +67,9 @@ def abort_takes_the_commit_back(it):
 
 
 @breaks("write.commit", "test_a_write_is_usable_once")
-def commit_again_is_fine(it, generation):
+def commit_again_is_fine(it, generation, check=None):
     """A write that has ended answers a second commit as if it had happened."""
-    found = it.__dict__.get("head") or it.inner.commit(generation)
+    found = it.__dict__.get("head") or it.inner.commit(generation, check)
     it.head = found
     return found
 
@@ -81,13 +82,13 @@ def begins_on_any_head(it, expected, *, mend=False):
 
 
 @breaks("write.commit", "test_of_two_open_writes_one_wins", "test_of_racing_writers_exactly_one_wins")
-def lost_update(it, generation):
+def lost_update(it, generation, check=None):
     """Who commits last wins, over whoever committed meanwhile."""
     time.sleep(0.02)  # so that all who race have begun
     write, history = it.inner, it.inner._history
     write._history = [write._base]
     try:
-        head = write.commit(generation)
+        head = write.commit(generation, check)
         history.append(write._history[-1])
     finally:
         write._history = history
@@ -95,11 +96,11 @@ def lost_update(it, generation):
 
 
 @breaks("write.commit", "test_root_and_rows_appear_together")
-def torn_commit(it, generation):
+def torn_commit(it, generation, check=None):
     """The head is seen before its rows."""
     write, history = it.inner, it.inner._history
     base = write._base
-    head = write.commit(generation)
+    head = write.commit(generation, check)
     whole = history.pop()
     history.append(replace(base, head=head, generation=generation))
     time.sleep(0.005)
@@ -114,11 +115,11 @@ def failed_put_is_forgotten(it, rows):
 
 
 @breaks("write.commit", "test_a_write_that_puts_nothing_commits")
-def nothing_is_no_commit(it, generation):
+def nothing_is_no_commit(it, generation, check=None):
     """A write without rows makes no generation."""
     if it.inner._state == it.inner._base:
         return it.inner._base.head
-    return it.inner.commit(generation)
+    return it.inner.commit(generation, check)
 
 
 @breaks("write.put_document", "test_ids_are_never_used_twice", "test_writing_goes_on_from_a_compacted_index")
@@ -244,9 +245,9 @@ def partial_batch_reported_whole(it, space, rows):
 
 
 @breaks("write.commit", "test_abort_leaves_no_trace")
-def generation_reused_after_abort(it, generation):
+def generation_reused_after_abort(it, generation, check=None):
     """The commit after an abort takes the number of the one before it."""
-    head = it.inner.commit(generation)
+    head = it.inner.commit(generation, check)
     if it.kept["aborted"].pop("write", None) and head.generation > 1:
         history = it.inner._history
         head = replace(head, generation=head.generation - 1)
@@ -259,3 +260,32 @@ def _(it):
     if not it.inner._ended:
         it.kept["aborted"]["write"] = True
     it.inner.abort()
+
+
+@breaks("write.commit", "test_a_check_sees_what_would_be_the_head")
+def checks_what_was(it, generation, check=None):
+    """A check is shown the head that the write began on."""
+    if check:
+        with closing(it.parent.inner.snapshot()) as reader:
+            check(reader)
+    return it.inner.commit(generation)
+
+
+@breaks("write.commit", "test_a_check_that_raises_commits_nothing")
+def checks_after_the_commit(it, generation, check=None):
+    """A check comes when all is done."""
+    head = it.inner.commit(generation)
+    if check:
+        with closing(it.parent.inner.snapshot()) as reader:
+            check(reader)
+    return head
+
+
+@breaks("write.commit", "test_the_reader_of_a_check_ends_with_it")
+def lends_its_reader_for_ever(it, generation, check=None):
+    """Whoever checked may go on reading."""
+
+    def lend(reader):
+        check(type(reader)(reader._state, reader._head, reader._kept))
+
+    return it.inner.commit(generation, lend if check else None)

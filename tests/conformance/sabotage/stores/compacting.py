@@ -182,14 +182,14 @@ def compacts_under_its_own_write(it, expected, keep_from, *, scrub=False):
 
 
 @breaks("write.commit", "test_a_write_that_a_compaction_overtook_commits_a_whole_index_or_is_stale")
-def commits_what_was_compacted_away(it, generation):
+def commits_what_was_compacted_away(it, generation, check=None):
     """A write that a compaction overtook commits, without the vectors that it skipped and that are gone since."""
     write, history = it.inner, it.inner._history
     now = history[-1]
     if now is write._base or now.head != write._base.head:
-        return write.commit(generation)
+        return write.commit(generation, check)
     write._history = [write._base]
-    head = write.commit(generation)
+    head = write.commit(generation, check)
     made, write._history = write._history[-1], history
     left = {space: {key: rows[key] for key in rows if key in now.entries} for space, rows in made.vectors.items()}
     history.append(replace(made, vectors=left))

@@ -13,7 +13,7 @@ breaks, also = STORES.breaks, STORES.also
 
 
 @breaks("write.commit", "test_counts_that_do_not_fit_are_refused", "test_mending_counts_the_rows")
-def counts_are_believed(it, generation):
+def counts_are_believed(it, generation, check=None):
     """What a generation says of its documents and chunks is not compared with the rows."""
     documents = it.inner._state.documents
     chunks = sum(len(each.placements) for each in documents.values())
@@ -22,15 +22,17 @@ def counts_are_believed(it, generation):
     if top.count != len(documents):
         it.inner._state.nodes[""] = top = replace(top, count=len(documents))
     root = corpus_root(top.count, top.digest, normalizer_id=generation.recipe.normalizer_id)
-    return it.inner.commit(replace(generation, documents=len(documents), chunks=chunks, corpus_root=root))
+    return it.inner.commit(replace(generation, documents=len(documents), chunks=chunks, corpus_root=root), check)
 
 
 @breaks("write.commit", "test_a_generation_that_does_not_follow_the_head_is_refused")
-def numbers_are_believed(it, generation):
+def numbers_are_believed(it, generation, check=None):
     """A generation that does not follow the head is taken."""
     base = it.inner._base.head
     lineage = base.lineage or generation.lineage
-    return it.inner.commit(replace(generation, number=base.generation + 1, parent=base.generation, lineage=lineage))
+    return it.inner.commit(
+        replace(generation, number=base.generation + 1, parent=base.generation, lineage=lineage), check
+    )
 
 
 @breaks("write.put_entries", "test_an_entry_without_its_text_is_refused")
@@ -49,14 +51,14 @@ def vectors_without_entry(it, space, rows):
 
 
 @breaks("write.commit", "test_a_placement_without_its_entry_is_refused")
-def placements_without_entry(it, generation):
+def placements_without_entry(it, generation, check=None):
     """An occurrence is taken of an entry that was never put."""
     state = it.inner._state
     for key in state.placed() - state.entries.keys():
         state.texts.setdefault(key, "")
         state.entries[key] = EntryRow(key, key, "", (), None)
         state.numbers.setdefault(key, len(state.numbers) + 1)
-    return it.inner.commit(generation)
+    return it.inner.commit(generation, check)
 
 
 @breaks("write.put_document", "test_a_document_is_named_at_most_once_in_a_write")
@@ -166,12 +168,12 @@ def any_parent(it, version):
 
 
 @breaks("write.commit", "test_a_root_that_the_nodes_do_not_lead_to_is_refused")
-def roots_are_believed(it, generation):
+def roots_are_believed(it, generation, check=None):
     """The corpus root is taken as it is given, whatever the topmost node says."""
     top = it.inner._state.nodes.get("", EMPTY)
     root = corpus_root(top.count, top.digest, normalizer_id=generation.recipe.normalizer_id)
     if top.count == generation.documents and root == generation.corpus_root:
-        return it.inner.commit(generation)
+        return it.inner.commit(generation, check)
     it.inner._state.nodes[""] = replace(top, count=generation.documents)
     root = corpus_root(generation.documents, top.digest, normalizer_id=generation.recipe.normalizer_id)
-    return it.inner.commit(replace(generation, corpus_root=root))
+    return it.inner.commit(replace(generation, corpus_root=root), check)

@@ -7,19 +7,21 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vectors
 from steadlith_core.errors import AdapterError, UsageError
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
+from steadlith_example.reader import ExampleReader
 from steadlith_example.state import Rows, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from steadlith_core.digest import Digest
+    from steadlith_core.ports import Reader
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -120,9 +122,9 @@ class ExampleTransaction:
                 self._nodes.pop(prefix, None)
             self._nodes.update(nodes)
 
-    def commit(self, generation: Generation) -> Head:
+    def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
         with self._writing():
-            self._check(generation)
+            self._refuse_wrong(generation)
             rows = Rows()
             rows.update(self._base.rows)
             rows.update(self._new)
@@ -136,6 +138,9 @@ class ExampleTransaction:
                 self._base.files,
                 rows,
             )
+            if check:
+                with closing(ExampleReader(made, made.head, lambda _number: made)) as reader:
+                    check(reader)
             self._save(self._base, made, self._new)
         self._ended = True
         return made.head
@@ -143,7 +148,7 @@ class ExampleTransaction:
     def abort(self) -> None:
         self._ended = True
 
-    def _check(self, generation: Generation) -> None:
+    def _refuse_wrong(self, generation: Generation) -> None:
         placements = [each for version in self._documents.values() for each in version.placements]
         seen: set[int | None] = set()
         for each in placements:

@@ -5,20 +5,22 @@ A write that mends replaces what it puts; everything else is derived from the do
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_space, check_vector
+from steadlith_adapters.stores.memory.reader import MemoryReader
 from steadlith_adapters.stores.memory.state import sealed
 from steadlith_core.errors import AdapterError, StaleHead, UsageError
 from steadlith_core.retrieval.quantization import QUANTIZATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.memory.state import State
     from steadlith_core.digest import Digest
+    from steadlith_core.ports import Reader
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -122,7 +124,7 @@ class MemoryTransaction:
                 state.nodes.pop(prefix, None)
             state.nodes.update(nodes)
 
-    def commit(self, generation: Generation) -> Head:
+    def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
         """See `Transaction.commit`."""
         with self._writing() as state:
             ids = [placement.occurrence for version in state.documents.values() for placement in version.placements]
@@ -146,7 +148,11 @@ class MemoryTransaction:
                 raise StaleHead(message)
             head = generation.head
             used = frozenset(range(1, self._next))
-            self._history.append(replace(state, head=head, generation=generation, used=used))
+            made = replace(state, head=head, generation=generation, used=used)
+            if check:
+                with closing(MemoryReader(made, head, {head.generation: made})) as reader:
+                    check(reader)
+            self._history.append(made)
         self._ended = True
         return head
 

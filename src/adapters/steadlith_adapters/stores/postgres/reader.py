@@ -1,4 +1,4 @@
-"""One generation, frozen by a transaction that reads only: all arms and look-ups see the same commit.
+"""One generation, frozen by a transaction: all arms and look-ups see the same commit.
 
 1. The snapshot is taken when the head is read, and lasts until `close`. It ends with its connection: nothing can go on
    reading it then.
@@ -19,7 +19,6 @@ from steadlith_adapters.stores.postgres import (
     ann,
     checks,
     generations,
-    guards,
     lexical,
     neighbours,
     packed,
@@ -75,7 +74,10 @@ _TEXTS = "SELECT text_hash, body FROM text WHERE text_hash = ANY(%s::bytea[])"
 
 
 class PostgresReader:
-    """A snapshot on a session of its own, given back when it is closed."""
+    """What a session sees inside its transaction: a snapshot, or a write as it is about to be committed.
+
+    The session is given back when the reader is closed.
+    """
 
     __slots__ = ("_generation", "_graphs", "_head", "_on_close", "_session", "_target")
 
@@ -86,9 +88,7 @@ class PostgresReader:
         generation: int | None,
         on_close: Callable[[PostgresReader, Session], None],
     ) -> None:
-        guards.share(session, guards.key(target.schema, guards.READING))
-        session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        # This first read takes the snapshot; everything later sees the same commit.
+        # In a snapshot this first read takes the snapshot; everything later sees the same commit.
         self._head = generations.read_head(session)
         self._generation = self._head.generation if generation is None else generation
         self._refuse_gone(session, self._generation)

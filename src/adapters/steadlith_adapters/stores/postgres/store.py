@@ -75,6 +75,8 @@ class PostgresStore:
         """See `Store.snapshot`."""
 
         def take(session: Session) -> PostgresReader:
+            guards.share(session, guards.key(self._target.schema, guards.READING))
+            session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             return PostgresReader(session, self._target, generation, self._reader_closed)
 
         reader = self._with_session(take)

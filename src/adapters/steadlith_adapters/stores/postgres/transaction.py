@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from steadlith_adapters.stores.postgres import (
     vectors,
 )
 from steadlith_adapters.stores.postgres.placing import Placing
+from steadlith_adapters.stores.postgres.reader import PostgresReader
 from steadlith_adapters.stores.postgres.session import batches
 from steadlith_core.errors import AdapterError, StaleHead, SteadlithError, UsageError
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.postgres.spaces import SpaceTable
     from steadlith_adapters.stores.postgres.target import Target
     from steadlith_core.digest import Digest
+    from steadlith_core.ports import Reader
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -145,7 +147,7 @@ class PostgresTransaction:
                 self._nodes |= dict.fromkeys(dropped) | dict(nodes)
             self._has_nodes = True
 
-    def commit(self, generation: Generation) -> Head:
+    def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
         """See `Transaction.commit`."""
         with self._writing() as session:
             self._placing.send()
@@ -156,6 +158,9 @@ class PostgresTransaction:
             generations.write(session, generation)
             if not generations.swap(session, self._head, generation, self._placing.next_occurrence):
                 raise StaleHead(f"{self._target.place}: the head moved during this write; plan again")
+            if check:
+                with closing(PostgresReader(session, self._target, None, lambda _reader, _session: None)) as reader:
+                    check(reader)
             try:
                 session.run("COMMIT")
             except SteadlithError as error:

@@ -1,4 +1,4 @@
-"""One generation, frozen by a read transaction: all arms and look-ups see the same commit.
+"""One generation, frozen by a transaction: all arms and look-ups see the same commit.
 
 1. The snapshot is taken when the head is read, and lasts until `close`.
 2. Documents and chunks can be read at any kept generation; the arms only at the head.
@@ -64,15 +64,17 @@ _TEXTS = "SELECT text_hash, body FROM text WHERE text_hash IN ({})"
 
 
 class SqliteReader:
-    """A snapshot on a session of its own, given back when it is closed."""
+    """What a session sees inside its transaction: a snapshot, or a write as it is about to be committed.
+
+    The session is given back when the reader is closed.
+    """
 
     __slots__ = ("_generation", "_head", "_on_close", "_session")
 
     def __init__(
         self, session: Session, generation: int | None, on_close: Callable[[SqliteReader, Session], None]
     ) -> None:
-        session.run("BEGIN")
-        # This first read takes the snapshot; everything later sees the same commit.
+        # In a snapshot this first read takes the snapshot; everything later sees the same commit.
         self._head = generations.read_head(session)
         self._generation = self._head.generation if generation is None else generation
         self._refuse_gone(session, self._generation)

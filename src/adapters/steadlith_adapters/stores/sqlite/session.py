@@ -99,11 +99,14 @@ class Session:
         return stems
 
     def lost_bytes(self) -> int:
-        """How much the file is shorter than its header says; 0 while a log may hold the rest, or without a file."""
+        """How much the file is shorter than its header says; 0 while a log or a write may hold the rest, or without a
+        file.
+        """
         name = self._connection.filename
         with INDEX.translated(self.path):
             log = Path(f"{name}-wal")
-            if not name or (log.exists() and log.stat().st_size):
+            writes = self._connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
+            if not name or writes or (log.exists() and log.stat().st_size):
                 return 0
             promised: int = self.value("PRAGMA page_count") * self.value("PRAGMA page_size")
             return max(0, promised - Path(name).stat().st_size)

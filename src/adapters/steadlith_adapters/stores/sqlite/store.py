@@ -76,6 +76,7 @@ class SqliteStore:
         """See `Store.snapshot`."""
         session = self._take()
         try:
+            session.run("BEGIN")
             reader = SqliteReader(session, generation, self._reader_closed)
         except BaseException:
             session.close()

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -17,6 +17,7 @@ from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
 from steadlith_adapters.stores.sqlite import connection, generations, settle, spaces, trie, vectors, versions
 from steadlith_adapters.stores.sqlite.mending import Mending
+from steadlith_adapters.stores.sqlite.reader import SqliteReader
 from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_core import canon
 from steadlith_core.errors import AdapterError, OutcomeUnknown, SteadlithError, UsageError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.spaces import SpaceTable
     from steadlith_core.digest import Digest
+    from steadlith_core.ports import Reader
     from steadlith_core.records import DocumentId, Generation, Head, Space, Span
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
@@ -166,7 +168,7 @@ class SqliteTransaction:
             else:
                 trie.put(session, nodes, dropped)
 
-    def commit(self, generation: Generation) -> Head:
+    def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
         """See `Transaction.commit`."""
         with self._writing() as session:
             if self._mending:
@@ -179,6 +181,9 @@ class SqliteTransaction:
                 settle.liveness(session)
             generations.write(session, generation, self._next)
             committed = generations.read_head(session)
+            if check:
+                with closing(SqliteReader(session, None, lambda _reader, _session: None)) as reader:
+                    check(reader)
             try:
                 session.run("COMMIT")
             except SteadlithError as error:

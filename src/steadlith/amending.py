@@ -1,0 +1,66 @@
+"""Amending a configuration: settings changed in its text, with every comment where it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from steadlith_core.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def amended(text: str, settings: Iterable[str] = (), dropped: Iterable[str] = ()) -> str:
+    """The text with each of `settings` (`embedding.model=...`) set and each key of `dropped` gone.
+
+    A value is TOML (`512`, `true`, `["a", "b"]`, `"text"`); what is none is text. Tables that are not there are made.
+    Raises `UsageError` for a setting that cannot be, `ConfigError` for a text that is no TOML.
+    """
+    import tomlkit  # a tenth of a second that only this needs
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        for setting in settings:
+            key, equals, value = setting.partition("=")
+            if not equals or not key.strip():
+                raise UsageError(f"{setting!r}: expected KEY=VALUE, for example embedding.dimensions=512")
+            table, name = _find(document, key.strip(), make=True)
+            table[name] = _value(value.strip())
+        for key in dropped:
+            table, name = _find(document, key.strip(), make=False)
+            if name not in table:
+                raise UsageError(f"{key!r}: the configuration does not set it")
+            del table[name]
+        return tomlkit.dumps(document)
+    except TOMLKitError as error:
+        raise ConfigError(f"the configuration is not TOML: {error}") from error
+
+
+def _find(document: Any, key: str, *, make: bool) -> tuple[Any, str]:
+    """The table that holds a dotted key, and the key's last part."""
+    import tomlkit
+
+    *above, name = key.split(".")
+    table = document
+    for at, part in enumerate(above):
+        if part not in table:
+            if not make:
+                raise UsageError(f"{key!r}: the configuration has no [{'.'.join(above[: at + 1])}]")
+            table[part] = tomlkit.table(is_super_table=at < len(above) - 1)
+        table = table[part]
+        if not isinstance(table, dict):
+            raise UsageError(f"{key!r}: {'.'.join(above[: at + 1])} is a value, not a table")
+    if not name:
+        raise UsageError(f"{key!r}: a key has a name after its last dot")
+    return table, name
+
+
+def _value(text: str) -> Any:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        return tomlkit.value(text)
+    except (TOMLKitError, ValueError):
+        return tomlkit.string(text)

@@ -1,0 +1,201 @@
+"""`steadlith migrate`: to an index under another configuration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from steadlith.cli import options, planfiles
+from steadlith.cli.changes import Seconds, approve, documents_of, hold, overrides, workers
+from steadlith.cli.progress import Progress
+from steadlith.cli.stopping import stopping
+
+if TYPE_CHECKING:
+    from steadlith.index import Index
+    from steadlith.migrating import Migration
+    from steadlith.running import How
+    from steadlith_core.planning.plan import Tripped
+
+
+@click.command()
+@options.config
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting, as embedding.dimensions=512.")
+@click.option("--unset", "dropped", multiple=True, metavar="KEY", help="A setting that goes.")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A configuration file whose text takes the place of the one that is there.",
+)
+@click.option("--apply", "do", is_flag=True, help="Do it; without, show what it would do.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the plan to this file.")
+@click.option("--steps/--no-steps", default=False, help="List every step.")
+@click.option("--resume", is_flag=True, help="Go on with the migration that was begun, or end one that is committed.")
+@click.option("--abort", is_flag=True, help="Drop a migration that was begun and not committed.")
+@click.option("--force", is_flag=True, help="With --resume replace an edited configuration, with --abort keep it.")
+@click.option("--sample", type=click.IntRange(min=1), help="Chunks to look for before the swap; usually 100.")
+@click.option(
+    "--questions",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Golden questions to ask before the swap: JSON lines.",
+)
+@click.option("--min-recall", type=click.FloatRange(0, 1), help="Swap nothing that finds a smaller share.")
+@hold
+@click.option("--lock-timeout", type=Seconds(), default=0.0, help="Seconds to wait for the lock.")
+@click.option("--max-retry-time", type=Seconds(), help="Seconds that a failing call is made again for.")
+@workers
+@overrides
+@options.json
+def migrate(
+    config: Path,
+    settings: tuple[str, ...],
+    dropped: tuple[str, ...],
+    to: Path | None,
+    out: Path | None,
+    hold: tuple[str, ...],
+    lock_timeout: float,
+    *,
+    max_retry_time: float | None,
+    workers: int,
+    sample: int | None,
+    questions: Path | None,
+    min_recall: float | None,
+    do: bool,
+    yes: bool,
+    steps: bool,
+    resume: bool,
+    abort: bool,
+    force: bool,
+    json_output: bool,
+    **allowed: bool,
+) -> int:
+    """Show what another configuration would change, and do it with --apply.
+
+    The other configuration is the file as you edited it, or what --set, --unset and --to make of it. The new
+    generation is built beside the live one, checked, and swapped in by one commit; the configuration file follows.
+    """
+    import steadlith
+
+    asks = bool(settings or dropped or to or out or do or questions or sample or min_recall is not None)
+    _refuse_mixture(asks=asks, end=resume + abort, force=force)
+    allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
+    with stopping() as stop, steadlith.open(config) as index:
+        if abort:
+            return _abort(index, lock_timeout, force=force, json_output=json_output)
+        look = steadlith.Look(held=documents_of(index, hold))
+        if resume:
+            found = index.migrations.begun(look, workers=workers)
+            if found is None:
+                return _finish(index, lock_timeout, force=force, json_output=json_output)
+        else:
+            found = index.migrations.plan(
+                look,
+                text=None if to is None else _text(to),
+                settings=settings,
+                dropped=dropped,
+                sample=sample,
+                questions_file=questions,
+                min_recall=min_recall,
+                workers=workers,
+            )
+        do = do or resume
+        _show(found, out, allow, steps=steps, do=do, json_output=json_output)
+        if do and not found.is_nothing:
+            _refuse_guarded(found, allow)
+            approve(yes=yes, json_output=json_output)
+            stop.gently()
+            how = _how(allow, lock_timeout, max_retry_time, workers, stop.requested)
+            _do(index, found, how, json_output=json_output)
+        elif _stopping(found, allow):
+            return 3
+    return 0
+
+
+def _refuse_mixture(*, asks: bool, end: int, force: bool) -> None:
+    if end > 1 or (end and asks):
+        raise click.UsageError("--resume and --abort end what another migration began. Give one of them alone.")
+    if force and not end:
+        raise click.UsageError("--force is for --resume and --abort.")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"cannot read {file}: {error}") from error
+
+
+def _how(allow: frozenset[str], lock_timeout: float, max_retry_time: float | None, workers: int, stop: Any) -> How:
+    from steadlith.running import How
+
+    return How(allow, lock_timeout, max_retry_time, workers=workers, report=Progress(), stop_requested=stop)
+
+
+def _stopping(found: Migration, allow: frozenset[str]) -> tuple[Tripped, ...]:
+    """The guards that stop it; that another model embeds everything anew is what a migration is for."""
+    from steadlith_core.planning.overrides import MODEL
+
+    return tuple(each for each in found.plan.tripped if each.override not in allow | {MODEL})
+
+
+def _refuse_guarded(found: Migration, allow: frozenset[str]) -> None:
+    from steadlith.report import sentences
+    from steadlith_core.errors import GuardRefused
+
+    if tripped := _stopping(found, allow):
+        raise GuardRefused(sentences.refused(tripped, allow))
+
+
+def _show(
+    found: Migration, out: Path | None, allow: frozenset[str], *, steps: bool, do: bool, json_output: bool
+) -> None:
+    from steadlith.report import documents, migrations
+
+    if out is not None:
+        from steadlith_core.planning import planfile
+
+        planfiles.write(out, planfile.dump(found.plan))
+    if not json_output:
+        shown = replace(found, plan=replace(found.plan, tripped=_stopping(found, allow)))
+        options.show(migrations.preview(shown, steps=steps, asked=do))
+        if out is not None:
+            click.echo(planfiles.written(out, found.plan), err=True)
+    elif not do or found.is_nothing:
+        options.put(documents.dumps(migrations.document(found)))
+
+
+def _do(index: Index, found: Migration, how: How, *, json_output: bool) -> None:
+    from steadlith import receipts
+    from steadlith.report import documents, migrations
+
+    done = index.migrations.apply(found, how)
+    receipt = receipts.newest(index.config)
+    if json_output:
+        options.put(documents.dumps(migrations.result_document(found, done, receipt)))
+    else:
+        options.show(migrations.result(found, done, receipt))
+
+
+def _finish(index: Index, lock_timeout: float, *, force: bool, json_output: bool) -> int:
+    from steadlith.report import documents, migrations
+
+    done = index.migrations.finish(force=force, lock_timeout=lock_timeout)
+    if json_output:
+        options.put(documents.dumps(migrations.ended_document(done)))
+    else:
+        options.show(migrations.ended(done))
+    return 0
+
+
+def _abort(index: Index, lock_timeout: float, *, force: bool, json_output: bool) -> int:
+    from steadlith.report import documents, migrations
+
+    dropped = index.migrations.abort(force=force, lock_timeout=lock_timeout)
+    if json_output:
+        options.put(documents.dumps(migrations.aborted_document(dropped=dropped)))
+    else:
+        options.show(migrations.aborted(dropped=dropped))
+    return 0

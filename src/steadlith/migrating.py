@@ -1,0 +1,235 @@
+"""Migrating: to an index under another configuration, previewed, built beside the live one, checked, and swapped in.
+
+1. Until the one commit nothing but the cache and the journal changes: whoever searches finds the old generation.
+2. What a killed migration paid for is in the cache, so that going on with it pays for the rest alone.
+3. The configuration file changes last, in place of the one that the migration was begun over, and of no other.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from steadlith import config as configuration
+from steadlith import pending, questions, receipts
+from steadlith.amending import amended
+from steadlith.assembly import Assembly
+from steadlith.border import adapter
+from steadlith.causes import causes
+from steadlith.checking import Checks
+from steadlith.looking import planning
+from steadlith.observe import USUAL
+from steadlith.running import How, run
+from steadlith_core.errors import UsageError
+from steadlith_core.planning.overrides import MODEL
+from steadlith_core.ports import Ailment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from steadlith.causes import Cause
+    from steadlith.checking import Checked
+    from steadlith.generations import Open
+    from steadlith.observe import Look
+    from steadlith.pending import Journal
+    from steadlith.receipts import Receipt
+    from steadlith_core.applying.run import Result
+    from steadlith_core.planning.make import Planned, Terms
+    from steadlith_core.planning.plan import Plan
+    from steadlith_core.ports import Cache, Reader, Store
+    from steadlith_core.records import DocumentId
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The sources under another configuration. `asked` says again what the checks are made from."""
+
+    assembly: Assembly
+    replaces: str
+    checks: Checks
+    asked: Mapping[str, Any]
+    command: ClassVar[str] = "migrate"
+    why: ClassVar[str] = "migrate"
+
+    def planned(self, _store: Store, _terms: Terms) -> Planned | None:
+        """See `goals.Goal`: made from the sources."""
+        return None
+
+    def check(self, reader: Reader, cache: Cache) -> Checked:
+        """See `goals.Goal`."""
+        from steadlith import checking
+
+        return checking.check(self.assembly, reader, cache, self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What a migration would do: its plan, the text of the configuration now and then, what follows from which change,
+    and what the last one left. `upgrades` say what of the index's own form changes with the first write.
+    """
+
+    plan: Plan
+    now: str
+    then: str
+    causes: tuple[Cause, ...]
+    last: Receipt | None
+    upgrades: tuple[str, ...]
+    goal: Goal
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the index is as that configuration wants it, and the file says so."""
+        return self.plan.is_empty
+
+    @property
+    def seconds(self) -> float | None:
+        """How long embedding takes at the pace of the last migration; none if that is not known."""
+        pace = None if self.last is None else self.last.pace
+        return None if pace is None else self.plan.cost.embeddings / pace
+
+
+class Migrations:
+    """The migrations of one index. `configure` is told of the configuration that is in place after one."""
+
+    def __init__(self, assembly: Assembly, open_store: Open, configure: Callable[[Assembly], None]) -> None:
+        self._assembly = assembly
+        self._open = open_store
+        self._configure = configure
+
+    def plan(
+        self,
+        look: Look = USUAL,
+        *,
+        text: str | None = None,
+        settings: Iterable[str] = (),
+        dropped: Iterable[str] = (),
+        sample: int | None = None,
+        questions_file: Path | None = None,
+        min_recall: float | None = None,
+        stat_cache: bool = True,
+        workers: int = 1,
+    ) -> Migration:
+        """What leading the index to another configuration would do: `text`, or the one in place, with `settings`
+        (`embedding.dimensions=512`) set and the keys of `dropped` taken out. Changes and embeds nothing.
+
+        `sample`, `questions_file` and `min_recall` are what is checked before the swap (checking.py). Raises
+        `ConfigError`, `UsageError`, and whatever `Index.plan` raises.
+        """
+        asked = {
+            "sample": sample,
+            "questions": None if questions_file is None else str(questions_file.absolute()),
+            "min_recall": min_recall,
+        }
+        now = self._assembly.config
+        then = amended(now.text if text is None else text, settings, dropped)
+        return self._planned(then, asked, look, stat_cache=stat_cache, workers=workers)
+
+    def apply(self, migration: Migration, how: How | None = None) -> Result:
+        """Do it; `how` is as for `Index.apply`. Raises as that does, and `ChecksFailed`."""
+        how = how or How()
+        allow = How(
+            how.allow | {MODEL},  # that is what a migration is for
+            how.lock_timeout,
+            how.max_retry_time,
+            how.stat_cache,
+            how.workers,
+            how.report,
+            how.stop_requested,
+        )
+        return self.lead(migration.plan, migration.goal, allow)
+
+    def lead(self, plan: Plan, goal: Goal, how: How) -> Result:
+        """Do a plan that leads to this goal."""
+        done = run(self._assembly, self._open, plan, how, goal)
+        self._configure(goal.assembly)
+        return done
+
+    def goal(self, text: str, asked: Mapping[str, Any]) -> Goal:
+        """The goal that this text of the configuration is. Raises `ConfigError`, `UsageError`."""
+        now = self._assembly.config
+        then = configuration.read(text, now.file)
+        if then.store != now.store:
+            raise UsageError(
+                f"[store] would become {then.store.type!r} {dict(then.store.settings)!r}: this migrates the index that "
+                "is there; to copy it into another store is a move of its own"
+            )
+        file = asked.get("questions")
+        golden = () if file is None else questions.load(Path(file), then.sources)
+        checks = Checks(questions=golden, min_recall=asked.get("min_recall"))
+        if asked.get("sample") is not None:
+            checks = Checks(asked["sample"], golden, checks.min_recall)
+        return Goal(Assembly(then, self._assembly.given), now.text, checks, asked)
+
+    def begun(self, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Migration | None:
+        """The migration that was begun and not committed, planned again; none if there is none.
+
+        What it paid for is in the cache: its plan says what is left. Raises as `plan` does.
+        """
+        from contextlib import ExitStack
+
+        with ExitStack() as stack:
+            history = self._open(stack, readonly=True).history()
+        journal = pending.begun(self._assembly.config, history)
+        if journal is None:
+            return None
+        return self._planned(journal.configuration, journal.asked, look, stat_cache=stat_cache, workers=workers)
+
+    def finish(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
+        """Put the configuration of a committed rollback or migration in place. None if there was nothing to finish.
+
+        With `force` also over a configuration that was edited meanwhile. Raises `ChangeUnfinished`, `LockHeld`.
+        """
+        config = self._assembly.config
+        with pending.alone(self._assembly, self._open, lock_timeout) as history:
+            done = pending.settle(config, history, force=force)
+        if done is not None:
+            self._configure(Assembly(configuration.load(config.file), self._assembly.given))
+        return done
+
+    def abort(self, *, force: bool = False, lock_timeout: float = 0.0) -> bool:
+        """Drop what is left of a rollback or a migration that was not committed; whether there was anything. What it
+        embedded stays in the cache.
+
+        With `force` the configuration stays as it is though one was committed, and the next plan shows what that
+        changes. Raises `ChangeUnfinished`, `LockHeld`.
+        """
+        with pending.alone(self._assembly, self._open, lock_timeout) as history:
+            return pending.abandon(self._assembly.config, history, force=force)
+
+    def _planned(self, text: str, asked: Mapping[str, Any], look: Look, *, stat_cache: bool, workers: int) -> Migration:
+        from contextlib import ExitStack
+
+        goal, now = self.goal(text, asked), self._assembly.config.text
+        with ExitStack() as stack:
+            open_store = partial(self._open, stack, readonly=True)
+            made = planning(goal.assembly, open_store, look, stat_cache=stat_cache, workers=workers)
+            _, world, planned = stack.enter_context(made)
+            unchanged = _unchanged(open_store(), planned.plan)
+        upgrades = self._upgrades()
+        brings = text != now or bool(upgrades)
+        plan = _with(planned, text) if brings else planned.plan
+        last = receipts.newest(self._assembly.config)
+        return Migration(plan, now, text, causes(world.head.recipe, plan, unchanged), last, upgrades, goal)
+
+    def _upgrades(self) -> tuple[str, ...]:
+        troubles = self._assembly.troubles()
+        return tuple(trouble.message for trouble in troubles if trouble.kind is Ailment.OLDER_FORMAT)
+
+
+def _with(planned: Planned, text: str) -> Plan:
+    from dataclasses import replace
+
+    return replace(planned.plan, configuration=text)
+
+
+def _unchanged(store: Store, plan: Plan) -> frozenset[DocumentId]:
+    """The documents of the plan whose bytes are as they are recorded."""
+    if plan.base.generation == 0:
+        return frozenset()
+    digests = {change.id: change.source_digest for change in plan.changes}
+    with closing(store.snapshot()) as reader, adapter("reading the index"):
+        found = reader.find(sorted(digests))
+    return frozenset(id_ for id_, document in found.items() if document.source_digest == digests[id_])
