@@ -1,4 +1,4 @@
-"""An import may be killed at any instant: the index is old or new, what was kept stays kept, and nothing is embedded."""
+"""An import may be killed at any instant: the index is old or new, what was kept stays, and nothing is embedded."""
 
 import signal
 import subprocess
@@ -127,7 +127,9 @@ index.imports.apply(index.imports.preview(request), same_model=True)
 """
 
 
-@pytest.mark.parametrize("numbers", [(2, 6, 9), pytest.param(range(1, 40), marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize(
+    "numbers", [(2, 6, 9), pytest.param(range(1, 40), marks=pytest.mark.slow)], ids=["some", "all"]
+)
 def test_a_killed_process_leaves_old_or_new(adopting, embedding, tried, numbers):
     request = adopting.request("langchain")
     killed = 0

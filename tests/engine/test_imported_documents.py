@@ -43,7 +43,7 @@ def texts(site, id_=BOATS):
         return [found[row.text_hash] for row in rows]
 
 
-ALL_THEIRS = {path: "foreign/langchain" for path in ("guide/boats.md", "guide/bread.md", "notes.md")} | {"ours.md": None}
+ALL_THEIRS = dict.fromkeys(("guide/boats.md", "guide/bread.md", "notes.md"), "foreign/langchain") | {"ours.md": None}
 
 
 def test_ours_and_theirs_are_found_together(imported):
@@ -299,6 +299,27 @@ def test_another_model_embeds_their_texts_as_they_were_cut(imported, embedding):
     embedding.clear()
     imported.open().apply(back.plan)
     assert embedding == []
+    assert imported.open().verify().ok
+
+
+@pytest.mark.parametrize(
+    ("setting", "theirs"), [("embedding.dimensions=64", "foreign/langchain"), ("chunking.max_tokens=64", None)]
+)
+def test_it_is_migrated_checked_and_gone_back_to(imported, embedding, setting, theirs):
+    index = imported.open()
+    index.migrations.apply(index.migrations.plan(settings=(setting,), min_recall=1.0))
+    assert policies(imported)["guide/boats.md"] == theirs
+    assert imported.open().verify().ok
+    assert imported.plan().is_empty
+    back = imported.open().plan_rollback(2)
+    embedding.clear()
+    imported.open().apply(back.plan)
+    assert embedding == []
+    assert policies(imported) == ALL_THEIRS
+    assert imported.plan().is_empty
+    index = imported.open()
+    index.migrations.apply(index.migrations.plan(settings=('embedding.quantization="int8"',)))
+    assert policies(imported) == ALL_THEIRS
     assert imported.open().verify().ok
 
 

@@ -191,14 +191,14 @@ def test_our_embedding_of_the_same_text_is_another_one(adopting, embedding):
     site.open()
     adopting.adopt(site, adopting.request("jsonl", files=(adopting.lines([row]),)))
     assert vectors_of(site)[text] == vectors.pack(astray)
-    ours = [hit for hit in site.hits(text) if hit.document.path == "ours.md"][0]
+    ours = next(hit for hit in site.hits(text) if hit.document.path == "ours.md")
     assert ours.dense == pytest.approx(1.0, abs=1e-6)
     embedding.clear()
     site.write("new.md", text)
     plan = site.plan()
     assert plan.cost.embeddings == 0  # ours was paid for, and is known by its own key
     site.apply(plan)
-    new = [hit for hit in site.hits(text) if hit.document.path == "new.md"][0]
+    new = next(hit for hit in site.hits(text) if hit.document.path == "new.md")
     assert new.dense == ours.dense
 
 

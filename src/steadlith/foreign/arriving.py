@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from steadlith import drift, paid
 from steadlith.books import told
@@ -58,21 +57,34 @@ class Goal:
     reading: Reading
     documents: Mapping[DocumentId, Gathered]
     only_found: bool
-    command: ClassVar[str] = "import"
-    replaces: ClassVar[str | None] = None
-    asked: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+
+    @property
+    def command(self) -> str:
+        """See `goals.Goal`."""
+        return "import"
 
     @property
     def why(self) -> str:
-        """What makes the generation."""
+        """See `goals.Goal`."""
         return f"import from {self.reading.name}"
+
+    @property
+    def replaces(self) -> str | None:
+        """See `goals.Goal`: the configuration stays."""
+        return None
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """See `goals.Goal`: nothing, it is begun again as it was."""
+        return {}
 
     def planned(self, store: Store, terms: Terms) -> Planned:
         """See `goals.Goal`: from the documents that were read, as their sources are now."""
         return self.plan(store, terms, self.look(), in_hand=False)
 
-    def check(self, _reader: Reader, _cache: Cache) -> None:
+    def check(self, reader: Reader, cache: Cache) -> None:
         """See `goals.Goal`: nothing is asked."""
+        del reader, cache
 
     def plan(self, store: Store, terms: Terms, seen: Seen, *, in_hand: bool) -> Planned:
         """The plan that imports what was `seen`; `in_hand` says that its vectors are at hand, if not kept yet."""

@@ -120,10 +120,10 @@ class Gathering:
         for key, value in said.items():
             if key == self.naming.path_key or key in UNUSED:
                 continue
-            if isinstance(key, str) and (key == "title" or key not in OUR_OWN) and _is_plain(key) and _is_plain(value):
+            if (key == "title" or key not in OUR_OWN) and _is_plain(key) and _is_plain(value):
                 usable[key] = value
             else:
-                self.not_kept[str(key)] += 1
+                self.not_kept[key] += 1
         if before is None:
             return usable
         for key in before.keys() ^ usable.keys():

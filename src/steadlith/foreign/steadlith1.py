@@ -122,8 +122,8 @@ class Index:
         with databases.opened(self.cache) as database:
             key = (found["chunk_hash"], found["model_id"], found["params_hash"])
             answer = database.execute(_CACHED, key).fetchone()
-        usable = answer is not None and isinstance(packed_vector(answer[0], self.dimensions), bytes)
-        return answer[0] if usable else None
+        vector = None if answer is None else packed_vector(answer[0], self.dimensions)
+        return vector if isinstance(vector, bytes) else None
 
 
 _DOCUMENTS = "SELECT document_id, root_hash, chunk_count FROM documents"

@@ -68,8 +68,9 @@ def main() -> None:
 
 def vector(query: str) -> list[float]:
     """What that release's own embedder makes of a query."""
-    from steadlith.config import load_config
     from steadlith.embed.providers import create_provider
+
+    from steadlith.config import load_config
 
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "steadlith.toml"

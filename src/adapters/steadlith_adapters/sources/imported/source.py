@@ -35,6 +35,7 @@ class ImportedSource:
     def stamp(self, path: str) -> Stamp | None:
         """None: there is nothing that could have one."""
         del path
+        return None
 
     def leaves_out(self, path: str) -> bool:
         """No: no setting leaves any of it out."""
