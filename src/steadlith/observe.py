@@ -209,9 +209,9 @@ class _Glance:
         documents = [ledger.documents[id_] for id_ in sorted(damaged & ledger.documents.keys())]
         if not any(foreign.policy(each.metadata) for each in documents):
             return {}
-        from steadlith.foreign.mending import kept
+        from steadlith.foreign.lasting import mended
 
-        found = kept(self.assembly, self.books.index, self.books.cache, documents, problems)
+        found = mended(self.assembly, self.books.index, self.books.cache, documents, problems)
         return {document.id: document for document in found}
 
     def _differing(
@@ -224,7 +224,18 @@ class _Glance:
             for id_ in sorted(survey.unread & ledger.documents.keys()):
                 wanted[id_] = as_recorded(self.assembly, self.books.index, ledger.documents[id_], self.books.cache)
                 survey.keep(wanted[id_])
+        wanted |= self._moved(survey)
         return wanted, wanted.keys() | survey.gone
+
+    def _moved(self, survey: Survey) -> dict[DocumentId, WantedDocument]:
+        """New documents that are foreign ones under another name (rule 4)."""
+        recipe = self.books.index.head.recipe
+        if not survey.gone or self.books.preview or not cuts_alike(recipe, self.assembly.cutter.recipe):
+            return {}
+        from steadlith.foreign.lasting import moved
+
+        found = moved(self.assembly, self.books.index, self.books.cache, survey.wanted, survey.gone)
+        return {document.id: document for document in found}
 
     def _observed(
         self,

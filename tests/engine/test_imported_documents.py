@@ -138,6 +138,26 @@ def test_it_is_erased_like_any_other(imported):
     assert b"tabernacle" not in held
 
 
+def test_a_renamed_document_keeps_its_chunks_and_vectors(imported, embedding):
+    before = texts(imported)
+    (imported.docs / "guide").rename(imported.docs / "handbook")
+    plan = imported.plan()
+    assert plan.cost.embeddings == 0
+    assert {change.origin.path for change in plan.changes if change.origin} == {"guide/boats.md", "guide/bread.md"}
+    embedding.clear()
+    imported.apply(plan)
+    assert embedding == []
+    assert texts(imported, DocumentId("docs", "handbook/boats.md")) == before
+    assert policies(imported)["handbook/boats.md"] == "foreign/langchain"
+    assert imported.open().verify().ok
+    assert imported.plan().is_empty
+    boats = imported.docs / "handbook" / "boats.md"
+    boats.rename(imported.docs / "boats.md")
+    (imported.docs / "boats.md").write_text("# Boats\n\nMoved, and written anew.\n", "utf-8")
+    imported.apply()
+    assert policies(imported)["boats.md"] is None
+
+
 # ---------------------------------------------------------------------------------------------- damage and its repair
 
 

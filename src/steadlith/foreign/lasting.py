@@ -1,7 +1,8 @@
-"""Mending: damaged foreign documents as they were, from what is left of them: no source was ever cut into their chunks.
+"""Foreign documents last: damaged or moved, they come from what is recorded of them, while their bytes are the same.
 
 1. Texts must be the committed ones, and lead to the committed root. Where they do not, the source has to do.
 2. Spans are in no root: damaged ones are looked for again in the source, if that has the recorded bytes.
+3. A new document with the bytes of one that is gone is that document: its chunks and vectors go with it.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from steadlith_core.state import foreign
 from steadlith_core.state.identity import content_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from steadlith.assembly import Assembly
+    from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Recorded
+    from steadlith_core.records import DocumentId
     from steadlith_core.rows import Problem, RecordedDocument
 
 
-def kept(
+def mended(
     assembly: Assembly,
     reader: Recorded,
     cache: Cache | None,
@@ -55,3 +58,29 @@ def _placed(assembly: Assembly, document: RecordedDocument, found: WantedDocumen
                 spans = places.find(content.body, [chunk.text.text for chunk in found.chunks])
     chunks = (replace(chunk, span=span) for chunk, span in zip(found.chunks, spans, strict=True))
     return replace(found, chunks=tuple(chunks))
+
+
+def moved(
+    assembly: Assembly,
+    reader: Recorded,
+    cache: Cache | None,
+    wanted: Mapping[DocumentId, WantedDocument],
+    gone: Collection[DocumentId],
+) -> Iterator[WantedDocument]:
+    """Those of the wanted documents that a foreign one has become."""
+    if not wanted or not gone:
+        return
+    with adapter("reading the index"):
+        documents = reader.find(sorted(gone)).values()
+        known = reader.find(sorted(wanted))
+    left = {_bytes(each): each for each in documents if foreign.policy(each.metadata) is not None}
+    for id_ in sorted(wanted.keys() - known.keys()):
+        document = left.get(_bytes(wanted[id_]))
+        if document is not None:
+            with suppress(SourceError):
+                yield replace(as_recorded(assembly, reader, document, cache), id=id_)
+
+
+def _bytes(document: RecordedDocument | WantedDocument) -> tuple[Digest, str | None]:
+    """What it was cut from: its source's bytes, and the grammar that these are read by."""
+    return document.source_digest, document.metadata.get("format")
