@@ -24,6 +24,7 @@ from steadlith.cli import (
     upkeep,
 )
 from steadlith.cli.main import CODES
+from steadlith.foreign.rows import Why
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.stores import StoreSuite
 from steadlith_core import errors
@@ -80,6 +81,11 @@ def test_every_exit_code_is_documented_and_in_the_help():
     for code in codes:
         assert re.search(rf"^\| {code} \| ", page("cli.md"), re.MULTILINE)
         assert re.search(rf"^  {code} ", CODES, re.MULTILINE)
+
+
+@pytest.mark.parametrize("why", Why)
+def test_every_reason_not_to_import_is_documented(why):
+    assert row(page("import.md"), why)
 
 
 @pytest.mark.parametrize("kind", FindingKind)
