@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from steadlith import clock, wiring
+from steadlith import clock, relexing, wiring
 from steadlith.border import adapter
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
@@ -23,7 +23,6 @@ from steadlith_core.retrieval import quantization
 from steadlith_core.state import identity
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.text.canonical import NORMALIZER_ID
-from steadlith_core.text.query import LEXICAL_SEGMENTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Embedder, EmbedderIdentity, Lock, Source, Store, Trouble
     from steadlith_core.records import DocumentId, Finding, Format
-
-LEXICAL_ID = f"porter-unicode61+{LEXICAL_SEGMENTER}"
-"""How texts become terms: the tokeniser's name and the segmenter that runs before it."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ class Assembly:
             chunker_params_hash=identity.params_hash(chunker.params),
             content_hash=pathrules.content_hash(kept, rules),
             template_id=TEMPLATES[self.config.embedding.template].id,
-            lexical_id=LEXICAL_ID,
+            lexical_id=relexing.LEXICAL_ID,
             spaces=(self._space(who),),
         )
         return Cutter(

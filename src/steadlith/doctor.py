@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith import contradictions, drift, pending, remembering
+from steadlith import contradictions, drift, pending, relexing, remembering
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
 from steadlith_core.errors import (
@@ -190,7 +190,7 @@ def _index(assembly: Assembly, reader: Reader) -> Iterator[Trouble]:
             for each in drift.replaced(reader.head, file.header):
                 way_out, mendable = _MENDS[each.kind]
                 yield Trouble(each.kind, each.place, each.message, way_out, mendable=mendable)
-    for problem in drift.problems(reader, Level.FULL):
+    for problem in relexing.judged(drift.problems(reader, Level.FULL), reader.head.recipe):
         way_out, mendable = _MENDS.get(problem.kind, (_REWRITE, True))
         place = str(problem.document) if problem.document else drift.INDEX
         yield Trouble(problem.kind, place, problem.message, way_out, mendable=mendable)

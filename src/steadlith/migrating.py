@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +23,7 @@ from steadlith.checking import Checks
 from steadlith.looking import planning
 from steadlith.observe import USUAL
 from steadlith.running import How, run
-from steadlith_core.errors import UsageError
+from steadlith_core.errors import RollbackRefused, UsageError
 from steadlith_core.planning.overrides import MODEL
 from steadlith_core.ports import Ailment
 
@@ -130,21 +130,9 @@ class Migrations:
     def apply(self, migration: Migration, how: How | None = None) -> Result:
         """Do it; `how` is as for `Index.apply`. Raises as that does, and `ChecksFailed`."""
         how = how or How()
-        allow = How(
-            how.allow | {MODEL},  # that is what a migration is for
-            how.lock_timeout,
-            how.max_retry_time,
-            how.stat_cache,
-            how.workers,
-            how.report,
-            how.stop_requested,
-        )
-        return self.lead(migration.plan, migration.goal, allow)
-
-    def lead(self, plan: Plan, goal: Goal, how: How) -> Result:
-        """Do a plan that leads to this goal."""
-        done = run(self._assembly, self._open, plan, how, goal)
-        self._configure(goal.assembly)
+        how = replace(how, allow=how.allow | {MODEL})  # that is what a migration is for
+        done = run(self._assembly, self._open, migration.plan, how, migration.goal)
+        self._configure(migration.goal.assembly)
         return done
 
     def goal(self, text: str, asked: Mapping[str, Any]) -> Goal:
@@ -168,14 +156,30 @@ class Migrations:
 
         What it paid for is in the cache: its plan says what is left. Raises as `plan` does.
         """
-        from contextlib import ExitStack
-
         with ExitStack() as stack:
             history = self._open(stack, readonly=True).history()
         journal = pending.begun(self._assembly.config, history)
         if journal is None:
             return None
         return self._planned(journal.configuration, journal.asked, look, stat_cache=stat_cache, workers=workers)
+
+    def before(self, file: Path) -> int:
+        """The generation before the migration of a receipt. Raises `UsageError` for a file that is none, and
+        `RollbackRefused` if what is kept under that number is another state.
+        """
+        receipt = receipts.read(file)
+        with ExitStack() as stack:
+            history = self._open(stack, readonly=True).history()
+        number, was = receipt.from_generation, receipt.before
+        for made in history:
+            if made.number == number and (made.lineage, str(made.state_root)) != (was["lineage"], was["state_root"]):
+                raise RollbackRefused(
+                    f"{file} is a receipt of index {was['lineage']}, whose generation {number} has state root "
+                    f"{was['state_root']}; this one's has {made.state_root}"
+                )
+        if number is None:
+            raise UsageError(f"{file} is the receipt of a migration from an index without a generation")
+        return number
 
     def finish(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
         """Put the configuration of a committed rollback or migration in place. None if there was nothing to finish.
@@ -200,8 +204,6 @@ class Migrations:
             return pending.abandon(self._assembly.config, history, force=force)
 
     def _planned(self, text: str, asked: Mapping[str, Any], look: Look, *, stat_cache: bool, workers: int) -> Migration:
-        from contextlib import ExitStack
-
         goal, now = self.goal(text, asked), self._assembly.config.text
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=True)
@@ -210,19 +212,13 @@ class Migrations:
             unchanged = _unchanged(open_store(), planned.plan)
         upgrades = self._upgrades()
         brings = text != now or bool(upgrades)
-        plan = _with(planned, text) if brings else planned.plan
+        plan = replace(planned.plan, configuration=text) if brings else planned.plan
         last = receipts.newest(self._assembly.config)
         return Migration(plan, now, text, causes(world.head.recipe, plan, unchanged), last, upgrades, goal)
 
     def _upgrades(self) -> tuple[str, ...]:
         troubles = self._assembly.troubles()
         return tuple(trouble.message for trouble in troubles if trouble.kind is Ailment.OLDER_FORMAT)
-
-
-def _with(planned: Planned, text: str) -> Plan:
-    from dataclasses import replace
-
-    return replace(planned.plan, configuration=text)
 
 
 def _unchanged(store: Store, plan: Plan) -> frozenset[DocumentId]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from steadlith import drift, paid
+from steadlith import drift, paid, relexing
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
 from steadlith.keeping import as_recorded, cuts_alike
@@ -25,7 +25,7 @@ from steadlith_core.planning.world import World
 from steadlith_core.records import Level
 from steadlith_core.rows import TrieRow
 from steadlith_core.state import foreign
-from steadlith_core.state.moving import build, move
+from steadlith_core.state.moving import move
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def observe(
     glance = _Glance(assembly, books, look, only, taken_at, workers)
     drift.refuse_repairs_alone(books.drift, look, same_recipe=glance.same_recipe)
     try:
-        if look.level is Level.HEAD and not look.repair_only:
+        if look.level is Level.HEAD and not look.repair_only and not glance.relexes:
             try:
                 return glance.at_head()
             except StoreCorrupt:
@@ -117,6 +117,11 @@ class _Glance:
         return self.books.index.head.recipe == self.assembly.cutter.recipe
 
     @property
+    def relexes(self) -> bool:
+        """Whether every lexical row is to be made anew, which takes a full look."""
+        return relexing.is_due(self.books.index.head.recipe)
+
+    @property
     def _believes_stamps(self) -> bool:
         return self.books.stamps and self.same_recipe
 
@@ -139,7 +144,8 @@ class _Glance:
 
     def in_full(self) -> Observed:
         """Believe nothing but rows that prove themselves."""
-        problems = drift.problems(self.books.index, Level.FULL)
+        found = drift.problems(self.books.index, Level.FULL)
+        problems = tuple(relexing.judged(found, self.books.index.head.recipe))
         drift.refuse_lost(problems)
         with adapter("reading the index"):
             documents = tuple(self.books.index.documents())
@@ -151,8 +157,8 @@ class _Glance:
         recorded = {id_: ledger.documents[id_] for id_ in sorted(touched) if id_ in ledger.documents}
         chunks = {id_: drift.chunks(self.books.index, id_) for id_ in recorded}
         changes = _changes(wanted, survey.gone)
-        if drift.is_mendable(problems):
-            moved = _from_rows(documents, changes)
+        if drift.is_mendable(problems) or self.relexes:
+            moved = relexing.from_rows(documents, changes)
         else:
             with adapter("reading the index"):
                 moved = move(self.books.index, changes)
@@ -195,7 +201,7 @@ class _Glance:
 
     def _as_is(self, ledger: Ledger) -> frozenset[DocumentId]:
         """Documents that are not cut anew while their sources are the same (rule 4)."""
-        if not isinstance(ledger, ManifestLedger) or self.same_recipe:
+        if not isinstance(ledger, ManifestLedger) or self.same_recipe or self.books.preview:
             return frozenset()
         if not cuts_alike(self.books.index.head.recipe, self.assembly.cutter.recipe):
             return frozenset()
@@ -281,7 +287,7 @@ class _Glance:
             level=seen.level,
             drift=(*drift.told(seen, wanted, survey), *self.books.drift),
             mended=seen.damaged & wanted.keys(),
-            mend=drift.is_mendable(seen.problems),
+            mend=drift.is_mendable(seen.problems) or self.relexes,
             repair_only=self.look.repair_only,
             scope=self.look.scope,
             held=tuple(sorted(set(self.look.held))),
@@ -305,14 +311,3 @@ def _changes(wanted: Mapping[DocumentId, WantedDocument], gone: set[DocumentId])
         key = document_key(document.id)
         changes[key] = TrieRow(key, document.root, document.source_digest)
     return changes
-
-
-def _from_rows(documents: tuple[RecordedDocument, ...], changes: Mapping[Digest, TrieRow | None]) -> Moved:
-    """The trie of these documents after `changes`, built from nothing: every node is put."""
-    rows: dict[Digest, TrieRow | None] = {}
-    for document in documents:
-        key = document_key(document.id)
-        rows[key] = TrieRow(key, document.root, document.source_digest)
-    before = build(row for row in rows.values() if row is not None)
-    after = build(row for row in {**rows, **changes}.values() if row is not None)
-    return replace(after, before=before.after)

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from steadlith import config as configuration
-from steadlith import drift, keeping, paid
+from steadlith import drift, keeping, paid, relexing
 from steadlith.assembly import Assembly
 from steadlith.books import told
 from steadlith.border import adapter
@@ -194,7 +194,8 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
         key = document_key(each.id)
         changes[key] = TrieRow(key, each.root, each.source_digest)
     with adapter("reading the index"):
-        moved = move(head, changes)
+        relexes = relexing.is_due(head.head.recipe)
+        moved = relexing.from_rows(head.documents(), changes) if relexes else move(head, changes)
         available = _available(found.assembly, head, wanted)
     return World(
         head=head.head,
@@ -213,6 +214,7 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
         findings=(),
         store=told(store.capabilities),
         rollback_to=made.number,
+        mend=relexes,
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steadlith import lockfile
+from steadlith import lockfile, relexing
 from steadlith.border import adapter
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import Level
@@ -80,7 +80,8 @@ def verify(
     """Recompute everything; compare with the head, and with what is pinned. O(all text), or O(1) of the head alone."""
     with adapter("verifying the index"):
         head = reader.head
-        problems = [problem.message for problem in reader.problems(full=level is Level.FULL)]
+        judged = relexing.judged(reader.problems(full=level is Level.FULL), head.recipe)
+        problems = [problem.message for problem in judged]
         found = _recompute(reader, problems) if level is Level.FULL else _top(reader)
     for name, recomputed, recorded in (
         ("corpus root", found.corpus, head.corpus_root),

@@ -286,8 +286,9 @@ def test_another_chunker_cuts_it_anew(imported):
     [
         ("dimensions = 32", 'dimensions = 32\ntemplate = "breadcrumb"'),
         ("dimensions = 32", 'dimensions = 32\nquantization = "int8"'),
+        ('path = "docs"', 'path = "docs"\nfront_matter = ["lang"]'),
     ],
-    ids=["template", "quantization"],
+    ids=["template", "quantization", "front matter"],
 )
 def test_what_decides_no_cut_leaves_it_as_it_is(imported, embedding, old, new):
     before = texts(imported)

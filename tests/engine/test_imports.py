@@ -5,6 +5,7 @@ written over.
 import json
 import math
 import shutil
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import pytest
 
 from steadlith.foreign import rows
 from steadlith.foreign.rows import Why
+from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core import vectors
 from steadlith_core.errors import ApprovalMissing, ImportFileError, ImportRefused, LockHeld, UsageError
 from steadlith_core.records import DocumentId, Span
+from steadlith_core.rows import VectorRow
 from steadlith_core.state import foreign
 
 FORMS = ("jsonl", "langchain", "steadlith-1")
@@ -435,6 +438,127 @@ def test_a_source_that_changed_since_the_preview_is_stale(adopting):
     with pytest.raises(PlanStale, match=r"notes\.md"):
         imports.apply(found, same_model=True)
     assert site.open().head().generation == 0
+
+
+BROKEN_ROWS = {
+    "text": ("UPDATE chunks SET text = text || '.' WHERE position = 1 AND document_id LIKE '%boats%'", Why.DAMAGED),
+    "no text": (
+        "UPDATE chunks SET text = CAST(x'fffe' AS TEXT) WHERE position = 1 AND document_id LIKE '%boats%'",
+        Why.DAMAGED,
+    ),
+    "hash": ("UPDATE chunks SET chunk_hash = x'00' WHERE position = 1 AND document_id LIKE '%boats%'", Why.DAMAGED),
+    "metadata": (
+        "UPDATE chunks SET metadata_json = '[]' WHERE position = 1 AND document_id LIKE '%boats%'",
+        Why.DAMAGED,
+    ),
+    "metadata that are no JSON": (
+        "UPDATE chunks SET metadata_json = '{' WHERE position = 1 AND document_id LIKE '%boats%'",
+        Why.DAMAGED,
+    ),
+    "vector": (
+        "UPDATE chunks SET vector = zeroblob(128) WHERE position = 1 AND document_id LIKE '%boats%'",
+        Why.DAMAGED,
+    ),
+    "document": ("UPDATE documents SET root_hash = 'x' WHERE document_id LIKE '%boats%'", Why.DAMAGED),
+    "row gone": ("DELETE FROM chunks WHERE position = 1 AND document_id LIKE '%boats%'", Why.DAMAGED),
+    "corpus": ("UPDATE index_meta SET value = 'x' WHERE key = 'corpus_root'", Why.DAMAGED),
+}
+
+
+@pytest.fixture
+def broken(adopting):
+    """The golden index of steadlith 1.0.1 after these statements, behind its back."""
+
+    def make(statement):
+        file = adopting.folder / "broken.sqlite3"
+        shutil.copy(GOLDEN / "steadlith-1" / "index.sqlite3", file)
+        with closing(sqlite3.connect(file)) as database:
+            database.executescript(statement)
+        return file
+
+    return make
+
+
+@pytest.mark.parametrize("name", BROKEN_ROWS)
+def test_damage_to_steadlith_1_is_named_and_the_rest_imported(adopting, broken, name):
+    statement, why = BROKEN_ROWS[name]
+    site = adopting.site()
+    request = adopting.request("steadlith-1", files=(broken(statement),), cache=None)
+    found, done = adopting.adopt(site, request)
+    assert why in {each.why for each in found.passed}
+    whole = name in {"document", "corpus"}
+    assert found.chunks == (6 if whole else 5)
+    assert done.head.documents == 3
+    assert site.open().verify().ok
+
+
+def test_a_damaged_vector_of_steadlith_1_is_taken_from_its_cache(adopting, broken):
+    site = adopting.site()
+    file = broken(BROKEN_ROWS["vector"][0])
+    adopting.adopt(site, adopting.request("steadlith-1", files=(file,)))
+    mended = vectors_of(site)
+    whole = adopting.site("whole")
+    adopting.adopt(whole, adopting.request("steadlith-1"))
+    assert mended == vectors_of(whole)
+
+
+def test_another_schema_of_steadlith_1_is_refused(adopting, broken):
+    site = adopting.site()
+    file = broken("UPDATE index_meta SET value = '3' WHERE key = 'schema_version'")
+    with pytest.raises(ImportFileError, match="has schema '3'"):
+        site.open().imports.preview(adopting.request("steadlith-1", files=(file,)))
+
+
+def test_a_torn_database_is_named(adopting):
+    site = adopting.site()
+    whole = (GOLDEN / "steadlith-1" / "index.sqlite3").read_bytes()
+    file = adopting.folder / "torn.sqlite3"
+    for content in (whole[:5000], whole[:20000] + b"\xff" * 20000 + whole[40000:]):
+        file.write_bytes(content)
+        with pytest.raises(ImportFileError, match=r"torn\.sqlite3"):
+            site.open().imports.preview(adopting.request("steadlith-1", files=(file,), cache=None))
+    assert site.open().head().generation == 0
+
+
+def test_what_is_still_in_a_write_ahead_log_is_read_and_nothing_is_written(adopting, tmp_path):
+    file = tmp_path / "live.sqlite3"
+    shutil.copy(GOLDEN / "steadlith-1" / "index.sqlite3", file)
+    with closing(sqlite3.connect(file)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE chunks SET valid_to = '2026' WHERE document_id LIKE '%boats%'")
+        writer.commit()
+        before = file.read_bytes()
+        site = adopting.site()
+        found = site.open().imports.preview(adopting.request("steadlith-1", files=(file,)))
+        assert found.chunks == 3
+        assert file.read_bytes() == before
+
+
+def test_a_read_only_folder_is_read_and_keeps_its_files(adopting):
+    folder = adopting.folder / "shelf"
+    shutil.copytree(GOLDEN / "steadlith-1", folder)
+    before = sorted(path.name for path in folder.iterdir())
+    site = adopting.site()
+    found = site.open().imports.preview(adopting.request("steadlith-1", files=(folder / "index.sqlite3",)))
+    assert found.chunks == 6
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_store_that_keeps_other_vectors_is_found_out_before_the_commit(adopting, monkeypatch):
+    site = adopting.site()
+    whole = SqliteTransaction.put_vectors
+
+    def astray(self, space, rows):
+        other = vectors.pack([1.0] + [0.0] * 31)
+        return whole(self, space, (VectorRow(row.entry_hash, row.vector_key, other) for row in rows))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteTransaction, "put_vectors", astray)
+        with pytest.raises(ImportRefused, match="a vector is not the one that was read"):
+            adopting.adopt(site, adopting.request("langchain"))
+    assert site.open().head().generation == 0
+    adopting.adopt(site, adopting.request("langchain"))
+    assert site.open().verify().ok
 
 
 def test_a_held_lock_is_respected(adopting):

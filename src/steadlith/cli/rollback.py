@@ -45,6 +45,8 @@ def rollback(
 ) -> None:
     """Show what going back to GENERATION (12, head~1 or a name) would change, and do it with --apply.
 
+    A receipt of a migration, a file, leads to the generation before it.
+
     It makes a new generation with the documents and the configuration of that one, and embeds nothing. No source is
     looked at: how the sources differ, the next plan shows.
     """
@@ -57,11 +59,19 @@ def rollback(
         elif abort:
             _abort(index, lock_timeout, force=force, json_output=json_output)
         elif generation is not None:
-            found = index.plan_rollback(index.generations.find(generation))
+            found = index.plan_rollback(_number(index, generation))
             _show(found, out, steps=steps, do=do, json_output=json_output)
             if do and not found.is_nothing:
                 approve(yes=yes, json_output=json_output)
                 _do(index, found, lock_timeout, json_output=json_output)
+
+
+def _number(index: Index, name: str) -> int:
+    """A generation by its name, or the one before the migration of a receipt."""
+    receipt = Path(name)
+    if receipt.suffix == ".json" and receipt.is_file():
+        return index.migrations.before(receipt)
+    return index.generations.find(name)
 
 
 def _refuse_mixture(generation: str | None, *, do: bool, end: int, force: bool) -> None:

@@ -16,6 +16,8 @@ from steadlith.border import adapter
 from steadlith.caching import opened
 from steadlith.foreign import places
 from steadlith.foreign.rows import Passed, Why
+from steadlith.verify import verify
+from steadlith_core import vectors
 from steadlith_core.errors import DocumentError, ImportRefused, PlanStale
 from steadlith_core.planning.make import make_plan
 from steadlith_core.planning.wanted import ForeignChunk, as_given
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Cache, Reader, Source, Store
     from steadlith_core.records import DocumentId
+
+
+SAMPLE = 100
+"""Vectors, at least, that are read back before a commit, as far as there are so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,19 @@ class Goal:
         return self.plan(store, terms, self.look(), in_hand=False)
 
     def check(self, reader: Reader, cache: Cache) -> None:
-        """See `goals.Goal`: nothing is asked."""
-        del reader, cache
+        """See `goals.Goal`: what would be the head is verified, and a sample of vectors read back. `ImportRefused`."""
+        problems = verify(reader).problems
+        if not problems:
+            space = self.assembly.cutter.space
+            keys = [piece.vector_key for document in self.documents.values() for piece in document.pieces]
+            keys = keys[:: max(1, len(keys) // SAMPLE)]
+            held = reader.vectors(space, keys)
+            given = cache.get(list(held), space.dimensions)
+            problems = tuple(
+                "a vector is not the one that was read" for key in given if held[key] != vectors.unit(given[key])
+            )
+        if problems:
+            raise ImportRefused(f"what was written is not what was read, and nothing was committed: {problems[0]}")
 
     def plan(self, store: Store, terms: Terms, seen: Seen, *, in_hand: bool) -> Planned:
         """The plan that imports what was `seen`; `in_hand` says that its vectors are at hand, if not kept yet."""

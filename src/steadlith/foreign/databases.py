@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     how = "mode=ro" if logged else "mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as database:
+            # What is no UTF-8 is one bad row's matter, and stops no other.
+            database.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
             yield database
     except (sqlite3.Error, OverflowError) as error:
         raise ImportFileError(f"{path} cannot be read: {error}") from error

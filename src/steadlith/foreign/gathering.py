@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from steadlith.foreign.rows import Passed, Why, is_unicode
 from steadlith_core.records import DocumentId
 from steadlith_core.state import foreign
+from steadlith_core.state.identity import text_hash
 from steadlith_core.text.composition import composed
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Piece:
     text: str
     context_hash: Digest
     at: int | None
+
+    @property
+    def vector_key(self) -> Digest:
+        """What its vector is kept under."""
+        return foreign.vector_key(text_hash(self.text), self.context_hash)
 
 
 @dataclass(slots=True)

@@ -129,19 +129,18 @@ class Index:
 _DOCUMENTS = "SELECT document_id, root_hash, chunk_count FROM documents"
 
 
-def _hash(domain: str, fields: Iterable[str | bytes]) -> str:
-    """Their hash: SHA-256 over length and domain, then length and bytes of each field."""
+def _hash(domain: str, fields: Iterable[Any]) -> str:
+    """Their hash: SHA-256 over length and domain, then length and bytes of each field. What is damaged has one too."""
     digest = hashlib.sha256()
     digest.update(len(domain).to_bytes(4, "big") + domain.encode("ascii"))
     for field in fields:
-        data = field if isinstance(field, bytes) else field.encode("utf-8")
+        data = field if isinstance(field, bytes) else str(field).encode("utf-8", "surrogateescape")
         digest.update(len(data).to_bytes(8, "big") + data)
     return digest.hexdigest()
 
 
 def _record_digest(found: Mapping[str, Any]) -> str:
-    values = (found[column] for column in _COLUMNS[:-1])
-    return _hash("cairn-index-record-v1", (each if isinstance(each, bytes) else str(each) for each in values))
+    return _hash("cairn-index-record-v1", (found[column] for column in _COLUMNS[:-1]))
 
 
 def _chunk_hash(found: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:

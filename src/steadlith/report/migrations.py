@@ -57,10 +57,13 @@ def _cause(cause: Cause) -> Iterator[Line]:
         yield "bold", f"Besides, {plural(cause.documents, 'document')} changed in the sources:"
     else:
         yield "bold", f"{cause.name}: {clean(cause.was)} -> {clean(cause.becomes)}"
+    if not cause.documents:
+        yield "", "  nothing that is not counted above"
+        return
     counts = ", ".join(f"{count:,} {WORDS[kind]}" for kind, count in sorted(cause.steps.items()) if count)
     paid = f"; {plural(cause.embeddings, 'text')} to embed, about {plural(cause.tokens, 'token')}"
     where = "" if cause.name == SOURCES else f" in {plural(cause.documents, 'document')}"
-    yield "", f"  {counts or 'no chunk'}{where}{paid if cause.embeddings else ''}"
+    yield "", f"  {counts}{where}{paid if cause.embeddings else ''}"
 
 
 def _last(found: Migration) -> Iterator[Line]:
