@@ -1,7 +1,7 @@
 """Where chunks that another program cut stand in the source as it is today.
 
 1. Texts are compared without white space: splitters strip it, fold it, and join lines.
-2. Chunks may overlap. Each is looked for from where the one before began, and before that only if it is not there.
+2. Chunks may overlap. Each is looked for behind the beginning of the one before, and elsewhere only if it is not there.
 3. A chunk that is not found stands nowhere: bytes 0 to 0, line 0.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from steadlith_core.records import Span
@@ -16,7 +17,7 @@ from steadlith_core.text.canonical import canonicalise
 from steadlith_core.text.composition import composed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 NOWHERE = Span(0, 0, 0, 0)
 _WORD = re.compile(r"\S+")
@@ -36,7 +37,7 @@ def find(content: bytes, texts: Sequence[str]) -> list[Span]:
         if at < 0 or not wanted:
             found.append(None)
             continue
-        start = at
+        start = at + 1
         found.append((solid.offset(at), solid.offset(at + len(wanted) - 1, after=True)))
     spans = iter(canonical.spans([place for place in found if place is not None]))
     return [NOWHERE if place is None else next(spans) for place in found]
@@ -46,23 +47,20 @@ class _Solid:
     """A text without white space, and the way back to byte offsets in the whole."""
 
     def __init__(self, whole: str) -> None:
-        self._whole = whole
-        self._starts: list[int] = []  # where each word starts in `text`
-        self._words: list[tuple[int, int]] = []  # and in the whole: code points, bytes
-        words: list[str] = []
-        size = read = read_bytes = 0
-        for match in _WORD.finditer(whole):
-            read_bytes += len(whole[read : match.start()].encode())
-            read = match.start()
-            self._starts.append(size)
-            self._words.append((read, read_bytes))
-            words.append(match[0])
-            size += len(match[0])
+        words = whole.split()
         self.text = "".join(words)
+        self._whole = whole
+        self._starts = list(accumulate(map(len, words), initial=0))  # where each word starts in `text`
+        self._code_points = [match.start() for match in _WORD.finditer(whole)]  # and in the whole
+        self._bytes = self._code_points if whole.isascii() else list(self._offsets())
+
+    def _offsets(self) -> Iterator[int]:
+        stretches = pairwise([0, *self._code_points])
+        return accumulate(len(self._whole[start:end].encode()) for start, end in stretches)
 
     def offset(self, position: int, *, after: bool = False) -> int:
         """The byte offset of a code point of `text` in the whole, or that of its end."""
         word = bisect_right(self._starts, position) - 1
-        code_point, offset = self._words[word]
+        start = self._code_points[word]
         inside = position - self._starts[word] + after
-        return offset + len(self._whole[code_point : code_point + inside].encode())
+        return self._bytes[word] + len(self._whole[start : start + inside].encode())
