@@ -26,7 +26,7 @@ from steadlith.foreign.request import FORMS, PATH_KEY, Request
 from steadlith.foreign.rows import Passed, Row, Why
 from steadlith.terms import terms
 from steadlith_core import events
-from steadlith_core.errors import ApprovalMissing, ImportRefused
+from steadlith_core.errors import ApprovalMissing, ImportRefused, Stopped
 from steadlith_core.planning.steps import Add
 from steadlith_core.state import foreign
 from steadlith_core.state.identity import text_hash
@@ -150,12 +150,12 @@ class Imports:
         self.confirm(found, same_model=same_model)
         if found.is_nothing:
             raise ImportRefused("there is nothing to import: every row was passed over")
-        _keep(self._assembly, found, told)
+        _keep(self._assembly, found, told, stop_requested)
         how = How(frozenset(allow), lock_timeout, report=report, stop_requested=stop_requested)
         return run(self._assembly, self._open, found.plan, how, found.goal)
 
 
-def _keep(assembly: Assembly, found: Import, told: Told) -> None:
+def _keep(assembly: Assembly, found: Import, told: Told, stop_requested: Callable[[], bool]) -> None:
     """Put the vectors that are needed into the cache, as far as they are not there. `ImportRefused` if any is not in
     the files any more.
     """
@@ -169,6 +169,8 @@ def _keep(assembly: Assembly, found: Import, told: Told) -> None:
             there = cache.contains(list(some), space.dimensions)
             cache.add({key: vector for key, vector in some.items() if key not in there})
             told(total - len(needed), total)
+            if stop_requested():
+                raise Stopped(f"stopped: {total - len(needed):,} of {total:,} vectors are kept; import again to go on")
     if needed:
         raise ImportRefused(
             f"{len(needed):,} of the {total:,} vectors that the files had are not in them any more: they changed since "

@@ -78,7 +78,7 @@ def test_it_is_done_with_a_word_about_the_model_and_a_yes(cli, chunks):
 def test_the_result_is_one_json_document(cli, chunks):
     done = json.loads(cli(*IMPORT, "--apply", "--same-model", "--yes", "--json").out)
     assert (done["generation"], done["embedded"]) == (1, 0)
-    assert done["imported"] == {"documents": 1, "chunks": 2, "passed": 1}
+    assert done["imported"] == {"documents": 1, "chunks": 2, "passed": 2}
     nothing = json.loads(cli(*IMPORT, "--apply", "--same-model", "--yes", "--json").out)
     assert (nothing["kind"], nothing["nothing"]) == ("steadlith-import", True)
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from steadlith import imports
 from steadlith.foreign import rows
 from steadlith.foreign.rows import Why
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core import vectors
-from steadlith_core.errors import ApprovalMissing, ImportFileError, ImportRefused, LockHeld, UsageError
+from steadlith_core.errors import ApprovalMissing, ImportFileError, ImportRefused, LockHeld, Stopped, UsageError
 from steadlith_core.records import DocumentId, Span
 from steadlith_core.rows import VectorRow
 from steadlith_core.state import foreign
@@ -270,7 +271,7 @@ def test_what_cannot_be_used_is_named_and_stops_nothing_else(adopting):
     found, done = adopting.adopt(site, adopting.request("jsonl", files=(file,)))
     expected = [(f"chunks.jsonl:{number}", why) for number, (_, why) in enumerate(BAD, 1) if why is not None]
     expected.append((f"chunks.jsonl:{len(BAD) + 1}", Why.UNREADABLE))
-    told = [pair for pair in whys(found) if pair[1] is not Why.NOT_FOUND]
+    told = [pair for pair in whys(found) if pair[1] not in {Why.NOT_FOUND, Why.INCOMPLETE}]
     assert sorted(told) == sorted(expected)
     assert done.head.chunks == 1
     assert held(site) == {"notes.md": [("Once.", NOWHERE)]}
@@ -303,6 +304,37 @@ def test_only_found_leaves_out_what_changed_since(adopting, embedding):
     assert whys(found) == [("docs:notes.md", Why.NOT_FOUND)]
     assert found.documents == 2
     assert [str(change.id) for change in site.plan().changes] == ["docs:notes.md"]
+
+
+def test_words_that_no_chunk_has_are_told(adopting):
+    """A bad row leaves a hole, and so does what was written since: no search would find it, so somebody must know."""
+    site = adopting.site()
+    rows = list(adopting.paragraphs())
+    rows[1]["vector"] = [math.nan] * 32
+    notes = site.docs / "notes.md"
+    notes.write_text(notes.read_text("utf-8") + "\nWritten since then.\n", "utf-8")
+    file = adopting.lines(rows)
+    found = site.open().imports.preview(adopting.request("jsonl", files=(file,)))
+    told = [each for each in found.passed if each.why is Why.INCOMPLETE]
+    assert [each.place for each in told] == ["docs:guide/boats.md", "docs:notes.md"]
+    assert told[1].message.startswith("3 words of its source are in none of its chunks")
+    alone = site.open().imports.preview(adopting.request("jsonl", files=(file,), only_found=True))
+    assert [str(change.id) for change in alone.plan.changes] == ["docs:guide/bread.md"]
+
+
+def test_a_stop_while_vectors_are_kept_loses_none_of_them(adopting, monkeypatch):
+    monkeypatch.setattr(imports, "TOGETHER", 2)
+    site = adopting.site()
+    index = site.open()
+    found = index.imports.preview(adopting.request("langchain"))
+    asked = iter([False, True])
+    with pytest.raises(Stopped, match="4 of 7 vectors are kept") as raised:
+        index.imports.apply(found, same_model=True, stop_requested=lambda: next(asked))
+    assert raised.value.exit_code == 6
+    told = []
+    index.imports.apply(found, same_model=True, told=lambda done, total: told.append((done, total)))
+    assert told[-1] == (7, 7)
+    assert site.open().head().generation == 1
 
 
 def test_repeated_and_unordered_chunks_stand_in_the_order_of_the_source(adopting):

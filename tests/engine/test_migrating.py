@@ -32,7 +32,6 @@ from steadlith_core.ports import EmbedderIdentity
 from steadlith_core.records import DocumentId
 from steadlith_core.text.query import index_text
 
-
 WHILE_WRITTEN = "a kill while a plan, lock, manifest, proof or configuration is written: by a migration"
 
 

@@ -146,24 +146,24 @@ class Goal:
     ) -> tuple[WantedDocument | None, list[Passed]]:
         gathered = self.documents[id]
         pieces = gathered.ordered()
-        spans, passed = [places.NOWHERE] * len(pieces), []
+        spans, missed, passed = [places.NOWHERE] * len(pieces), 0, []
         digest = source_digest("\n\n".join(piece.text for piece in pieces).encode("utf-8"))
         if format is not None:
             try:
                 with adapter(f"reading {id}"):
                     content = source.read(id.path)
-                spans = places.find(content.body, [piece.text for piece in pieces])
+                spans, missed = places.find(content.body, [piece.text for piece in pieces], format)
                 digest = content_digest(content)
             except DocumentError as error:
                 passed.append(Passed(str(id), Why.NOT_FOUND, f"its source cannot be read: {error}"))
             lost = spans.count(places.NOWHERE)
-            if lost and not passed:
-                passed.append(_not_found(id, lost, len(pieces), left_out=self.only_found))
+            if not passed:
+                passed += _unlike(id, lost, len(pieces), missed, left_out=self.only_found)
+            if self.only_found and passed:
+                return None, passed
             if not lost:
                 order = sorted(range(len(pieces)), key=lambda each: (spans[each].start, spans[each].end))
                 pieces, spans = [pieces[each] for each in order], [spans[each] for each in order]
-            elif self.only_found:
-                return None, passed
         metadata = {
             **(gathered.metadata or {}),
             foreign.KEY: foreign.PREFIX + self.reading.name,
@@ -240,7 +240,18 @@ def _lost(name: str, lost: Sequence[DocumentId]) -> Iterator[Passed]:
         )
 
 
-def _not_found(id: DocumentId, lost: int, total: int, *, left_out: bool) -> Passed:  # noqa: A002
+def _unlike(
+    id: DocumentId,  # noqa: A002
+    lost: int,
+    total: int,
+    missed: int,
+    *,
+    left_out: bool,
+) -> Iterator[Passed]:
     what = "it is left out" if left_out else "it is taken to be as it was cut (--only-found leaves it out)"
-    message = f"{lost:,} of its {total:,} chunks are not in its source as it is today: {what}"
-    return Passed(str(id), Why.NOT_FOUND, message)
+    if lost:
+        message = f"{lost:,} of its {total:,} chunks are not in its source as it is today: {what}"
+        yield Passed(str(id), Why.NOT_FOUND, message)
+    elif missed:
+        message = f"{missed:,} words of its source are in none of its chunks, so no search finds them: {what}"
+        yield Passed(str(id), Why.INCOMPLETE, message)

@@ -55,7 +55,7 @@ def _placed(assembly: Assembly, document: RecordedDocument, found: WantedDocumen
         with suppress(DocumentError), adapter(f"reading {document.id}"):
             content = source.read(document.id.path)
             if content_digest(content) == document.source_digest:
-                spans = places.find(content.body, [chunk.text.text for chunk in found.chunks])
+                spans = places.find(content.body, [chunk.text.text for chunk in found.chunks]).spans
     chunks = (replace(chunk, span=span) for chunk, span in zip(found.chunks, spans, strict=True))
     return replace(found, chunks=tuple(chunks))
 

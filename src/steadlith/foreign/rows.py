@@ -33,6 +33,7 @@ class Why(StrEnum):
     DAMAGED = "damaged"
     RECORDED = "recorded"
     NOT_FOUND = "not_found"
+    INCOMPLETE = "incomplete"
     NO_SOURCE = "no_source"
     METADATA = "metadata"
 
