@@ -18,6 +18,7 @@ from sections import (
     floor,
     judged,
     memory,
+    migrating,
     million,
     offline,
     planning,
@@ -59,6 +60,7 @@ SECTIONS = {
     "applying": Section("Apply and the store", applying),
     "caching": Section("The embedding cache", caching),
     "offline": Section("Proofs, differences, manifests", offline),
+    "migrating": Section("Migrations and going back", migrating),
     "servers": Section("A server beside the file", servers),
 }
 

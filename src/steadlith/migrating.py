@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from steadlith.checking import Checks
 from steadlith.looking import planning
 from steadlith.observe import USUAL
 from steadlith.running import How, run
-from steadlith_core.errors import RollbackRefused, UsageError
+from steadlith_core.errors import ChangeUnfinished, RollbackRefused, UsageError
 from steadlith_core.planning.overrides import MODEL
 from steadlith_core.ports import Ailment
 
@@ -151,14 +151,18 @@ class Migrations:
             checks = Checks(asked["sample"], golden, checks.min_recall)
         return Goal(Assembly(then, self._assembly.given), now.text, checks, asked)
 
+    def on_its_way(self) -> Journal | None:
+        """The journal of a migration that was begun and not committed; none without one, and for a damaged one."""
+        with ExitStack() as stack, suppress(ChangeUnfinished):
+            return pending.begun(self._assembly.config, self._open(stack, readonly=True).history)
+        return None
+
     def begun(self, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Migration | None:
         """The migration that was begun and not committed, planned again; none if there is none.
 
         What it paid for is in the cache: its plan says what is left. Raises as `plan` does.
         """
-        with ExitStack() as stack:
-            history = self._open(stack, readonly=True).history()
-        journal = pending.begun(self._assembly.config, history)
+        journal = self.on_its_way()
         if journal is None:
             return None
         return self._planned(journal.configuration, journal.asked, look, stat_cache=stat_cache, workers=workers)

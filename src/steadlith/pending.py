@@ -201,12 +201,14 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
     return there
 
 
-def begun(config: Config, history: Sequence[Generation]) -> Journal | None:
-    """A change that is on its way and not committed, and can be gone on with. `ChangeUnfinished` for a damaged one."""
+def begun(config: Config, history: Callable[[], Sequence[Generation]]) -> Journal | None:
+    """A change that is on its way and not committed, and can be gone on with. `ChangeUnfinished` for a damaged one.
+    The history is looked at where there is a journal.
+    """
     journal = read(config)
     if journal is None or not journal.goes_on:
         return None
-    return journal if stage(config, journal, history) is Stage.VOID else None
+    return journal if stage(config, journal, history()) is Stage.VOID else None
 
 
 def refuse(

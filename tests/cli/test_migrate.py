@@ -99,6 +99,8 @@ def test_what_was_killed_is_gone_on_with_or_dropped(cli, applied, monkeypatch):
         cli("migrate", *SMALLER, "--apply", "--yes")
     assert cli("plan", "--check").code == 0
     assert cli("search", "apples").code == 0
+    assert "On its way, and not committed: migrate; `steadlith migrate --resume`" in cli("status").out
+    assert json.loads(cli("status", "--json").out)["begun"] == "migrate"
     shown = cli("migrate", "--resume")
     assert (shown.code, "pass --yes" in shown.err, "Embeddings: none needed" in shown.out) == (3, True, True)
     assert "is dropped" in cli("migrate", "--abort").out

@@ -24,11 +24,11 @@ def status(config: Path, *, json_output: bool) -> None:
     from steadlith.report import documents, text
 
     with steadlith.open(config) as index:
-        head = index.head()
+        head, begun = index.head(), index.migrations.on_its_way()
     if json_output:
-        options.put(documents.dumps(documents.status(head)))
+        options.put(documents.dumps(documents.status(head, begun)))
     else:
-        options.show(text.status(head))
+        options.show(text.status(head, begun))
 
 
 @click.command()

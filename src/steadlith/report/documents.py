@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from steadlith.churn import Amount, Churn, Measured
     from steadlith.cutting import CutDocument, Named
+    from steadlith.pending import Journal
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
@@ -52,8 +53,8 @@ def init(config: Path, embedder: str, why: str) -> dict[str, Any]:
     return _document("steadlith-init", config=str(config), embedder=embedder, why=why)
 
 
-def status(head: Head) -> dict[str, Any]:
-    """The committed state."""
+def status(head: Head, begun: Journal | None = None) -> dict[str, Any]:
+    """The committed state, and why a change was begun that is not committed."""
     recipe = head.recipe
     return _document(
         "steadlith-status",
@@ -65,6 +66,7 @@ def status(head: Head) -> dict[str, Any]:
         chunks=head.chunks,
         spaces=[] if recipe is None else planfile.recipe_document(recipe)["spaces"],
         recipe=None if recipe is None else planfile.recipe_document(recipe),
+        begun=None if begun is None else begun.why,
     )
 
 

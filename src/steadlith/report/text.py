@@ -17,6 +17,7 @@ from steadlith_core.text.query import terms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from steadlith.pending import Journal
     from steadlith.search import Answer, Hit
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
@@ -102,8 +103,11 @@ def result(done: Result) -> Iterator[Line]:
     yield "", f"Corpus root: {head.corpus_root}"
 
 
-def status(head: Head) -> Iterator[Line]:
-    """The committed state."""
+def status(head: Head, begun: Journal | None) -> Iterator[Line]:
+    """The committed state, and the change that was begun and is not committed, if there is one."""
+    if begun is not None:
+        way_on = f"`steadlith {begun.command} --resume` goes on with it, `--abort` drops it"
+        yield "bold yellow", f"On its way, and not committed: {clean(begun.why)}; {way_on}."
     if head.recipe is None:
         yield "", "No generation yet: `steadlith plan` shows what the first apply would do."
         return
