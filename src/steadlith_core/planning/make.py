@@ -246,7 +246,8 @@ def _reembed_reason(
     was = world.head.recipe
     if was is None or models(was) != models(world.recipe):
         return Reason.MODEL
-    if was.template_id != world.recipe.template_id:
+    # A vector that was brought along is made of no template, and its entry stays.
+    if was.template_id != world.recipe.template_id and recorded.entry_hash != chunk.entry.entry_hash:
         return Reason.TEMPLATE
     if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
         return Reason.CONTEXT
