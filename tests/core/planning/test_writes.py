@@ -1,0 +1,58 @@
+"""Rows come as they are asked for: what weighs nothing, what many documents share, and that every time is the same."""
+
+import tracemalloc
+
+import pytest
+
+from steadlith_core.planning.make import make_plan
+from steadlith_core.planning.writes import REMEMBERED
+
+MADE = ("texts", "entries", "vectors", "versions")
+
+
+def writes(build, documents):
+    return make_plan(build.world([], documents), build.terms()).writes
+
+
+def heaviest(made):
+    """The most that is held while all rows are made and let go."""
+    tracemalloc.start()
+    try:
+        for rows in MADE:
+            for _ in getattr(made, rows)():
+                pass
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_rows_that_are_let_go_take_no_memory_however_many_there_are(build):
+    documents = [build.wanted(f"{name}", [f"{name} {each}" for each in range(REMEMBERED // 16)]) for name in range(64)]
+    fewer, more = (heaviest(writes(build, some)) for some in (documents[:32], documents))
+    assert more < 1.1 * fewer
+
+
+@pytest.mark.parametrize("rows", MADE)
+def test_rows_are_the_same_each_time(build, rows):
+    made = writes(build, [build.wanted("a", "xy"), build.wanted("b", "yz")])
+    first = list(getattr(made, rows)())
+    assert first
+    assert list(getattr(made, rows)()) == first
+
+
+def test_what_many_documents_share_is_given_once(build):
+    made = writes(build, [build.wanted(f"{name:03}", ["shared", f"{name}"]) for name in range(300)])
+    assert [row.text for row in made.texts()].count("shared") == 1
+    names = [row.entry_hash for row in made.entries()]
+    assert len(names) == len(set(names)) == 301
+    assert [entry for entry, _ in made.vectors()] == names
+
+
+def test_what_is_far_apart_is_given_again_and_all_the_same(build):
+    apart = [[f"{name} {each}" for each in range(1_000)] for name in range(2 * REMEMBERED // 1_000 + 1)]
+    documents = [build.wanted("a", ["shared"])]
+    documents += [build.wanted(f"b{name:02}", texts) for name, texts in enumerate(apart)]
+    made = writes(build, [*documents, build.wanted("c", ["shared"])])
+    shared = [row for row in made.texts() if row.text == "shared"]
+    assert len(shared) == 2
+    assert len(set(shared)) == 1
