@@ -1,6 +1,7 @@
-"""Rows come as they are asked for: what weighs nothing, what many documents share, and that every time is the same."""
+"""The rows of a plan: what needs any, what many documents share, that each time is the same and none is kept."""
 
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
@@ -56,3 +57,45 @@ def test_what_is_far_apart_is_given_again_and_all_the_same(build):
     shared = [row for row in made.texts() if row.text == "shared"]
     assert len(shared) == 2
     assert len(set(shared)) == 1
+
+
+def test_each_entry_of_a_text_gets_its_vector(build):
+    documents = [build.wanted("a", ["shared"], headings=[heading]) for heading in ("one", "two")]
+    documents = [replace(document, id=build.id(path)) for path, document in zip("ab", documents, strict=True)]
+    made = writes(build, documents)
+    assert len(made.inputs) == 1
+    assert [entry for entry, _ in made.vectors()] == [document.chunks[0].entry.entry_hash for document in documents]
+
+
+def test_what_continues_needs_rows_only_in_another_space(build):
+    before, after, other = (
+        [build.wanted("a", "xy")],
+        build.wanted("a", "xyz"),
+        build.recipe(spaces=(build.space("m/2"),)),
+    )
+    made = make_plan(build.world(before, [after]), build.terms()).writes
+    assert [row.text for row in made.texts()] == ["z"]
+    assert [entry for entry, _ in made.vectors()] == [after.chunks[2].entry.entry_hash]
+    moved = build.wanted("a", "xyz", other)
+    made = make_plan(build.world(before, [moved], now=other), build.terms()).writes
+    assert [row.text for row in made.texts()] == ["z"]
+    assert list(made.vectors()) == [(chunk.entry.entry_hash, chunk.vector_key) for chunk in moved.chunks]
+
+
+@pytest.mark.parametrize(("back", "written"), [(0, []), (5, ["a"])])
+def test_a_rollback_writes_a_document_for_its_numbers_alone(build, back, written):
+    document = build.wanted("a", "xy")
+    _, recorded, chunks, _ = build.committed([document])
+    numbered = [replace(chunk, occurrence=1 + place + back) for place, chunk in enumerate(document.chunks)]
+    world = replace(
+        build.world([document], [document]),
+        recorded=recorded,
+        chunks=chunks,
+        wanted={document.id: replace(document, chunks=tuple(numbered))},
+        rollback_to=1,
+    )
+    made = make_plan(world, build.terms()).writes
+    assert [id_.path for id_ in made.written] == written
+    placed = [placement.occurrence for version in made.versions() for placement in version.placements]
+    assert placed == [chunk.occurrence for chunk in numbered][: 2 * len(written)]
+    assert [list(rows()) for rows in (made.texts, made.entries, made.vectors)] == [[], [], []]
