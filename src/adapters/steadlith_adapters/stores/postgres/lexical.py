@@ -3,7 +3,8 @@
 1. Only live entries are indexed, and `word` counts how many of them hold each word: the same live entries give the
    same scores, whatever was there before.
 2. A score is the sum over the terms of the term's rarity (that of BM25) times `ts_rank` of the term alone, divided by
-   the logarithm of the row's length. It is not BM25: how often a word stands in a row counts for less.
+   the logarithm of the number of the row's different words, which the server knows without counting. It is not BM25:
+   how often a word stands in a row counts for less.
 3. A term that more than a fifth of a large index holds is left out unless nothing else is asked for, as in every store
    of ours: it decides no order, and most of the time would go into it.
 """
@@ -52,8 +53,8 @@ _MISCOUNTED = """
     SELECT coalesce(c.word, w.word) FROM ({count}) c FULL JOIN word w ON w.word = c.word
     WHERE coalesce(c.entries, 0) <> coalesce(w.entries, 0) ORDER BY 1"""
 KEPT = "AND entry = ANY(%s::bigint[])"
-_TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1)"
-_PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1) ELSE 0 END"
+_TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery)"
+_PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery) ELSE 0 END"
 
 
 _GATHER = """
@@ -145,7 +146,7 @@ def search(
             scores.append(_TERM)
             values += [rarity, query]
     rows = session.run(
-        f"SELECT entry, {' + '.join(scores)} AS score FROM lexical "  # noqa: S608
+        f"SELECT entry, ({' + '.join(scores)}) / ln(length(words) + 1) AS score FROM lexical "  # noqa: S608
         f"WHERE words @@ %s::tsquery {'' if among is None else KEPT} ORDER BY score DESC, entry LIMIT %s",
         *values,
         " | ".join(f"({query})" for query in chosen),

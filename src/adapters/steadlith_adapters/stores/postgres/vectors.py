@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.packing import vector_checksum
@@ -68,11 +69,12 @@ def put(
 
 
 def _whole(session: Session, table: SpaceTable, given: Mapping[int, tuple[Digest, bytes, Vector]]) -> set[int]:
-    """Entries that have exactly these vectors: a note of one is not believed, since it may be damaged."""
+    """Entries that have exactly these vectors, once: a note of one is not believed, since it may be damaged."""
     if not given:
         return set()
     rows = session.run(f"SELECT entry, vector FROM {table.full} WHERE entry = ANY(%s::bigint[])", list(given))  # noqa: S608
-    return {entry for entry, value in rows if forms.read(value) == given[entry][2]}
+    times = Counter(entry for entry, _ in rows)
+    return {entry for entry, value in rows if times[entry] == 1 and forms.read(value) == given[entry][2]}
 
 
 def clear(session: Session, table: SpaceTable, entries: Sequence[int]) -> None:
