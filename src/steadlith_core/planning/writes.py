@@ -17,7 +17,7 @@ from steadlith_core.planning.steps import Reason, Update
 from steadlith_core.rows import DocumentVersion, Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.matching import Matching, Recorded
@@ -109,8 +109,9 @@ class Writes:
 
     def _entering(self) -> Iterator[WantedChunk]:
         for id_ in self.written:
+            mended = id_ in self.world.mended
             for chunk, old in _continued(self.before, self.matching, self.world.wanted[id_]):
-                if _is_entering(self.world, id_, chunk, old):
+                if mended or _is_entering(chunk, old):
                     yield chunk
 
 
@@ -134,22 +135,30 @@ def _needing(
 ) -> Iterator[tuple[DocumentId, int, WantedChunk, Digest]]:
     same_space = world.head.recipe is not None and world.head.recipe.spaces == world.recipe.spaces
     for id_ in written:
+        each = not same_space or id_ in world.mended
         for position, (chunk, old) in enumerate(_continued(before, matching, world.wanted[id_])):
             key = chunk.vector_key
-            if key is not None and (not same_space or _is_entering(world, id_, chunk, old)):
+            if key is not None and (each or _is_entering(chunk, old)):
                 yield id_, position, chunk, key
 
 
-def _is_entering(world: World, id: DocumentId, chunk: WantedChunk, old: RecordedChunk | None) -> bool:  # noqa: A002
-    return old is None or id in world.mended or old.entry_hash != chunk.entry.entry_hash
+def _is_entering(chunk: WantedChunk, old: RecordedChunk | None) -> bool:
+    return old is None or old.entry_hash != chunk.entry.entry_hash
 
 
 def _continued(
     before: Recorded, matching: Matching, document: WantedDocument
 ) -> Iterator[tuple[WantedChunk, RecordedChunk | None]]:
     """The chunks of a document, each with the recorded one that it continues."""
+    origin: DocumentId | None = None
+    rows: Sequence[RecordedChunk] = ()
     for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
-        yield chunk, before[found.origin][1][found.old_position] if found else None
+        if found is None:
+            yield chunk, None
+            continue
+        if found.origin is not origin:  # neighbours share theirs, and a name takes longer to look up than all the rest
+            origin, rows = found.origin, before[found.origin][1]
+        yield chunk, rows[found.old_position]
 
 
 def _placements(before: Recorded, matching: Matching, document: WantedDocument) -> tuple[Placement, ...]:
