@@ -110,7 +110,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
     )
     # What a rollback leads to was there, and somebody named it: nothing of it is lost by accident.
     tripped = () if world.rollback_to is not None else judge(plan, losses(world, matching), terms.limits)
-    carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)
+    carry_out = partial(writes, before, world, matching, changes)
     return Planned(replace(plan, tripped=tripped), carry_out)
 
 
