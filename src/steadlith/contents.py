@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from steadlith.border import adapter
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.rows import VectorRow
-from steadlith_core.state import identity
+from steadlith_core.state import foreign, identity
 from steadlith_core.state.template import TEMPLATES
 
 if TYPE_CHECKING:
@@ -145,7 +145,10 @@ def _vector_keys(
     template = next(each for each in TEMPLATES.values() if each.id == recipe.template_id)
     keys = {}
     for name, entry in entries.items():
-        if entry.embed:
+        brought = foreign.given_key(entry)
+        if brought is not None:
+            keys[name] = brought
+        elif entry.embed:
             given = template.render(texts[entry.text_hash], template.fields(entry.headings))
             keys[name] = identity.vector_key(given, space.model_id, space.params_hash)
     return keys
