@@ -95,11 +95,13 @@ def test_a_file_comes_before_a_name_and_not_before_a_number(cli, grown):
 def test_what_is_neither_a_file_nor_a_generation_says_so(cli, grown):
     ran = cli("show", "nowhere")
     assert ran.code == 1
-    assert "cannot read plan file nowhere: there is none, and no generation is named so" in ran.err
+    assert (
+        "cannot read plan file nowhere: no such file, and no generation is named so; `steadlith plan --out" in ran.err
+    )
     for name in ("9", "head~7"):
         assert cli("show", name).code == 1
     (grown / "steadlith.toml").unlink()
-    assert "cannot read plan file nowhere: there is none" in cli("show", "nowhere").err
+    assert "cannot read plan file nowhere: no such file" in cli("show", "nowhere").err
     assert "no configuration at steadlith.toml" in cli("show", "head").err
 
 

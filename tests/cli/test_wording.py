@@ -151,7 +151,9 @@ def test_a_file_that_is_no_plan_is_named_once_with_the_way_out(cli, folder):
     assert cli("show", "steadlith.toml").err == (
         f"Error: steadlith.toml: not a plan file: Expecting value: line 1 column 1 (char 0); {hint}"
     )
-    assert cli("show", "no.json").err == f"Error: cannot read plan file no.json: No such file or directory; {hint}"
+    assert cli("show", "no.json").err == (
+        f"Error: cannot read plan file no.json: no such file, and no generation is named so; {hint}"
+    )
     (folder / "b.json").write_bytes(b"{\xff}")
     assert cli("show", "b.json").err == f"Error: b.json: not a plan file: not UTF-8 (byte 1); {hint}"
 

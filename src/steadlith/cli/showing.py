@@ -111,7 +111,9 @@ def _generation(what: str, config: Path) -> Described | None:
     except (ConfigError, UsageError) as error:
         if is_counted:
             raise
-        raise PlanFileError(f"cannot read plan file {what}: there is none, and no generation is named so") from error
+        raise PlanFileError(
+            f"cannot read plan file {what}: no such file, and no generation is named so; {planfiles.HINT}"
+        ) from error
 
 
 def _put_generation(found: Described, *, json_output: bool) -> None:
