@@ -70,6 +70,7 @@ def test_a_word_more_or_less_or_elsewhere_is_not_the_same(index, statement):
     change(index, statement)
     assert not is_same(index)
 
+
 def segments(folder):
     with closing(connection.reading(folder / "index.sqlite3")) as reading:
         return reading.value("SELECT count(DISTINCT segid) FROM lexical_idx")
