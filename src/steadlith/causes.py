@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from steadlith_core.records import DocumentId, Recipe
 
 SOURCES = "sources"
-"""What no change of the recipe brings about."""
+"""What no change of the configuration brings about."""
+SCOPE = "settings of the sources"
+"""Where documents come from and which of them count: not part of the recipe."""
 
 CAUSES: Mapping[str, Callable[[Recipe], str]] = {
     "normaliser": lambda recipe: recipe.normalizer_id,
@@ -50,6 +52,12 @@ BROUGHT_ABOUT: Mapping[Reason, tuple[str, ...]] = {
 """What can be behind a step of this reason, where the bytes of its document did not change."""
 
 
+COMING_AND_GOING: Mapping[Reason, tuple[str, ...]] = dict.fromkeys(
+    (Reason.NEW_DOCUMENT, Reason.DOCUMENT_VANISHED, Reason.OUT_OF_SCOPE), (SCOPE,)
+)
+"""The same where a document was not there before, or is not any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """One change of the recipe: what it was and becomes, and what follows from it: documents, steps by kind, and the
@@ -65,12 +73,21 @@ class Cause:
     tokens: int
 
 
-def causes(was: Recipe | None, plan: Plan, unchanged: Collection[DocumentId]) -> tuple[Cause, ...]:
-    """Every change of the recipe, in the order of `CAUSES`, and last what the sources' own changes come to, if there
-    are any. `unchanged` are documents of the plan whose bytes are as they are recorded. O(steps).
+def causes(
+    was: Recipe | None,
+    plan: Plan,
+    unchanged: Collection[DocumentId],
+    *,
+    scope: tuple[str, str] | None = None,
+) -> tuple[Cause, ...]:
+    """Every change of the recipe, in the order of `CAUSES`, then that of the sources' settings (`scope`), and last what
+    the sources' own changes come to, if there are any. `unchanged` are documents of the plan whose bytes are as they
+    are recorded. O(steps).
     """
     differing = {} if was is None else {name: (read(was), read(plan.recipe)) for name, read in CAUSES.items()}
     differing = {name: pair for name, pair in differing.items() if pair[0] != pair[1]}
+    if scope is not None:
+        differing[SCOPE] = scope
     told = {name: _Tally() for name in (*differing, SOURCES)}
     for change in plan.changes:
         for name, tally in _of(change, differing, is_unchanged=change.id in unchanged).items():
@@ -83,7 +100,7 @@ def _of(change: DocumentChange, differing: Collection[str], *, is_unchanged: boo
     """What the steps of one document come to, by cause."""
     found: dict[str, _Tally] = {}
     for step in change.steps:
-        possible = BROUGHT_ABOUT.get(step.reason, ()) if is_unchanged else ()
+        possible = BROUGHT_ABOUT.get(step.reason, ()) if is_unchanged else COMING_AND_GOING.get(step.reason, ())
         name = next(_present(possible, differing), SOURCES)
         tally = found.setdefault(name, _Tally(documents=1))
         tally.steps[NAMES[type(step)]] += 1

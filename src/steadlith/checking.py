@@ -101,31 +101,38 @@ def _self_retrieval(assembly: Assembly, reader: Reader, cache: Cache, asked: Che
                 continue
             hits = reader.dense(space, each.paid, DEPTH)
             # With more of the same vector than there are hits, any of them is as good.
-            if not _is_among(reader, each, [hit.entry for hit in hits]) and hits[-1].score < 1 - SAME:
+            crowded = len(hits) == DEPTH and hits[-1].score >= 1 - SAME
+            if not crowded and not _is_among(reader, each, [hit.entry for hit in hits]):
                 lost.append(f"{each.id}: a chunk of it is not found by its own vector")
             words, among = terms(each.text), reader.within([each.id])
             if words and not _is_among(reader, each, [hit.entry for hit in reader.lexical(words, len(among), among)]):
                 unworded.append(f"{each.id}: a chunk of it is not found by its own words")
             if asked.min_recall is not None:
                 best = {hit.entry for hit in reader.dense(space, each.paid, DEPTH, exact=True)}
-                recalls.append(len(best & {hit.entry for hit in hits}) / len(best))
+                recalls.append(len(best & {hit.entry for hit in hits}) / max(1, len(best)))
     if unlike or unworded or len(lost) > sampled * (1 - LEAST_FOUND):
         wrong = [*unlike, *unworded, *lost]
         _refuse(f"{len(wrong):,} of {sampled:,} sampled chunks are not found as they should be", wrong)
     told: dict[str, Any] = {"sampled": sampled, "found": sampled - len(lost)}
     if recalls:
-        told["recall"] = round(sum(recalls) / len(recalls), 4)
-        _refuse_below("the recall of the sample", told["recall"], asked.min_recall, ())
+        recall = sum(recalls) / len(recalls)
+        _refuse_below("the recall of the sample", recall, asked.min_recall, ())
+        told["recall"] = round(recall, 4)
     return told
 
 
 def _sample(assembly: Assembly, reader: Reader, cache: Cache, size: int) -> Iterator[_Sampled]:
-    """Chunks at equal distances, in the order of the documents."""
-    every = max(1, reader.head.chunks // size)
-    begins = 0
+    """Embedded chunks at equal distances, in the order of the documents."""
+    embedded = {each.id: [row.embed for row in reader.chunks(each.id)].count(True) for each in reader.documents()}
+    total = sum(embedded.values())
+    chosen = iter(sorted({number * total // size for number in range(size)} if total else ()))
+    wanted, begins = next(chosen, None), 0
     for document in reader.documents():
-        at = range(-begins % every, document.chunk_count, every)
-        begins += document.chunk_count
+        at = []
+        while wanted is not None and wanted < begins + embedded[document.id]:
+            at.append(wanted - begins)
+            wanted = next(chosen, None)
+        begins += embedded[document.id]
         if at:
             yield from _chunks_of(assembly, reader, cache, document, at)
 
@@ -133,11 +140,12 @@ def _sample(assembly: Assembly, reader: Reader, cache: Cache, size: int) -> Iter
 def _chunks_of(
     assembly: Assembly, reader: Reader, cache: Cache, document: RecordedDocument, at: Sequence[int]
 ) -> Iterator[_Sampled]:
-    """The chunks at these positions, as far as they are embedded."""
+    """Of the chunks that are embedded, those of these numbers."""
     space = assembly.cutter.space
     kept = keeping.read(reader, document.id)
     wanted = rewant(assembly.cutter, document.id, document.metadata, document.source_digest, kept)
-    chosen = {key: wanted.chunks[each] for each in at if (key := wanted.chunks[each].vector_key) is not None}
+    embedded = [(chunk.vector_key, chunk) for chunk in wanted.chunks if chunk.vector_key is not None]
+    chosen = dict(embedded[each] for each in at)
     there = reader.vectors(space, list(chosen))
     paid = cache.get(list(chosen), space.dimensions)
     for key, chunk in chosen.items():
@@ -163,7 +171,7 @@ def _questions(assembly: Assembly, reader: Reader, asked: Checks) -> dict[str, A
         hits = search(assembly, reader, question.text, limit=DEPTH).hits
         if not question.documents & {str(hit.document) for hit in hits}:
             missed.append(f"{question.text!r:.80} does not find {min(question.documents)}")
-    rate = round(1 - len(missed) / len(asked.questions), 4)
+    rate = 1 - len(missed) / len(asked.questions)
     _refuse_below("the golden questions' recall", rate, asked.min_recall, missed)
     return {"questions": len(asked.questions), "questions_found": len(asked.questions) - len(missed)}
 
@@ -176,6 +184,7 @@ def _refuse_below(what: str, found: float, least: float | None, why: Sequence[st
 def _refuse(what: str, why: Sequence[str]) -> None:
     named = "".join(f"\n  {each}" for each in why[:NAMED])
     raise ChecksFailed(
-        f"what was built was not swapped in: {what}.{named}\nThe index is as it was, and what was embedded is kept in "
-        "the cache: go on with other checks by `steadlith migrate --resume`, or drop it by `steadlith migrate --abort`"
+        f"what was built was not swapped in: {what}.{named}\nThe index is as it was (`steadlith doctor` says whether "
+        "something was wrong with it before), and what was embedded is kept in the cache: `steadlith migrate --resume` "
+        "asks again, `steadlith migrate --abort` drops it; other checks are asked by migrating anew"
     )

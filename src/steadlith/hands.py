@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, paid, remembering
+from steadlith import caching, clock, paid, pending, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
@@ -210,8 +210,8 @@ class Hands:
         if not self.plan.repair_only:
             self._tell_left(observed.left)
         world = observed.world
-        if self.goal is not None:
-            world = replace(world, configuration=plan.configuration)
+        if self.goal is not None and plan.configuration is not None:
+            world = replace(world, configuration=pending.brought(self.assembly.config, self.goal.replaces))
         return fx.Recomputed(make_plan(world, self.terms))
 
     def _tell_left(self, left: tuple[DocumentId, ...]) -> None:
@@ -222,7 +222,7 @@ class Hands:
 
     def _resolve(self, effect: fx.Resolve) -> fx.Outcome:
         if self._way is not None:
-            self._way.begin()
+            self._way.begin(self.store)
         space = self.assembly.cutter.space
         found = self.cache.contains(effect.keys, space.dimensions)
         self._used = tuple(found)

@@ -230,6 +230,7 @@ class Index:
             lock.acquire()
             store = self._open(stack, readonly=False)
             asked = compacting.compactable(self._assembly, store, keep, erased)
+            pending.outlive(self.config, store.history(), store.head().generation)
             return compacting.compact(self._assembly, store, asked)
 
     def backup(self, path: str | PathLike[str], *, replace: bool = False) -> BackedUp:
@@ -302,7 +303,7 @@ class Index:
 
         self._refuse_unfinished(but=partial(plan_digest, plan))
         if plan.rollback_to is None:
-            return None if plan.configuration is None else self.migrations.goal(plan.configuration, {})
+            return None if plan.configuration is None else self.migrations.goal(plan.configuration.text, {})
         from steadlith import rollback
 
         with ExitStack() as stack:

@@ -20,12 +20,16 @@ from steadlith.assembly import Assembly
 from steadlith.border import adapter
 from steadlith.causes import causes
 from steadlith.checking import Checks
+from steadlith.explain import document_id
 from steadlith.looking import planning
-from steadlith.observe import USUAL
+from steadlith.observe import USUAL, Look
 from steadlith.running import How, run
-from steadlith_core.errors import ChangeUnfinished, RollbackRefused, UsageError
+from steadlith_core.errors import ChangeUnfinished, ConfigError, RollbackRefused, UsageError
 from steadlith_core.planning.overrides import MODEL
+from steadlith_core.planning.plan import Fate
+from steadlith_core.planning.planfile import plan_digest
 from steadlith_core.ports import Ailment
+from steadlith_core.records import DocumentId
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,20 +37,23 @@ if TYPE_CHECKING:
     from steadlith.causes import Cause
     from steadlith.checking import Checked
     from steadlith.generations import Open
-    from steadlith.observe import Look
     from steadlith.pending import Journal
+    from steadlith.questions import Question
     from steadlith.receipts import Receipt
     from steadlith.storemoves import StoreMoves
     from steadlith_core.applying.run import Result
     from steadlith_core.planning.make import Planned, Terms
     from steadlith_core.planning.plan import Plan
     from steadlith_core.ports import Cache, Reader, Store
-    from steadlith_core.records import DocumentId
+    from steadlith_core.records import Generation
+    from steadlith_core.rows import RecordedDocument
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The sources under another configuration. `asked` says again what the checks are made from."""
+    """The sources under another configuration, in place of the text `replaces`. `asked` says again what the checks are
+    made from, and which documents are held.
+    """
 
     assembly: Assembly
     replaces: str
@@ -123,15 +130,18 @@ class Migrations:
             "sample": sample,
             "questions": None if questions_file is None else str(questions_file.absolute()),
             "min_recall": min_recall,
+            "held": [str(id_) for id_ in look.held],
         }
+        pending.refuse(self._assembly.config, self._history)
         pending.refuse_moving(self._assembly.config)
         now = self._assembly.config
         then = amended(now.text if text is None else text, settings, dropped)
-        return self._planned(then, asked, look, stat_cache=stat_cache, workers=workers)
+        return self._planned(self.goal(then, asked), look, stat_cache=stat_cache, workers=workers)
 
     def apply(self, migration: Migration, how: How | None = None) -> Result:
         """Do it; `how` is as for `Index.apply`. Raises as that does, and `ChecksFailed`."""
         how = how or How()
+        pending.refuse(self._assembly.config, self._history, but=partial(plan_digest, migration.plan))
         how = replace(how, allow=how.allow | {MODEL})  # that is what a migration is for
         done = run(self._assembly, self._open, migration.plan, how, migration.goal)
         self._configure(migration.goal.assembly)
@@ -166,23 +176,33 @@ class Migrations:
             return pending.begun(self._assembly.config, self._open(stack, readonly=True).history)
         return None
 
-    def begun(self, look: Look = USUAL, *, stat_cache: bool = True, workers: int = 1) -> Migration | None:
+    def begun(self, *, force: bool = False, stat_cache: bool = True, workers: int = 1) -> Migration | None:
         """The migration that was begun and not committed, planned again; none if there is none.
 
-        What it paid for is in the cache: its plan says what is left. Raises as `plan` does.
+        What it paid for is in the cache: its plan says what is left. With `force` also over a configuration that was
+        edited since. Raises as `plan` does, and `ChangeUnfinished` for one that was.
         """
         journal = self.on_its_way()
         if journal is None or journal.is_move:
             return None
-        return self._planned(journal.configuration, journal.asked, look, stat_cache=stat_cache, workers=workers)
+        config = self._assembly.config
+        replaces = pending.current(config)
+        if not force and replaces not in {journal.before, journal.configuration}:
+            raise ChangeUnfinished(
+                f"{config.file} was edited since this migration was begun: `steadlith migrate --resume --force` "
+                "replaces what was edited, `steadlith migrate --abort` drops the migration and keeps it"
+            )
+        held = tuple(document_id(name, config.sources) for name in journal.asked.get("held", ()))
+        look = Look(held=held)
+        goal = replace(self.goal(journal.configuration, journal.asked), replaces=replaces)
+        return self._planned(goal, look, stat_cache=stat_cache, workers=workers)
 
     def before(self, file: Path) -> int:
         """The generation before the migration of a receipt. Raises `UsageError` for a file that is none, and
         `RollbackRefused` if what is kept under that number is another state.
         """
         receipt = receipts.read(file)
-        with ExitStack() as stack:
-            history = self._open(stack, readonly=True).history()
+        history = self._history()
         number, was = receipt.from_generation, receipt.before
         for made in history:
             if made.number == number and (made.lineage, str(made.state_root)) != (was["lineage"], was["state_root"]):
@@ -217,32 +237,60 @@ class Migrations:
         """
         if not force:
             pending.refuse_moving(self._assembly.config)  # `StoreMoves.abort` takes away what it copied
-        with pending.alone(self._assembly, self._open, lock_timeout) as history:
+        with pending.alone(self._assembly, self._open, lock_timeout, blindly=force) as history:
             return pending.abandon(self._assembly.config, history, force=force)
 
-    def _planned(self, text: str, asked: Mapping[str, Any], look: Look, *, stat_cache: bool, workers: int) -> Migration:
-        goal, now = self.goal(text, asked), self._assembly.config.text
+    def _planned(self, goal: Goal, look: Look, *, stat_cache: bool, workers: int) -> Migration:
+        now, text = goal.replaces, goal.assembly.config.text
         with ExitStack() as stack:
             open_store = partial(self._open, stack, readonly=True)
             made = planning(goal.assembly, open_store, look, stat_cache=stat_cache, workers=workers)
             _, world, planned = stack.enter_context(made)
-            unchanged = _unchanged(open_store(), planned.plan)
+            found = _found(open_store(), planned.plan, goal.checks.questions)
+        _refuse_unknown(goal.checks.questions, planned.plan, found)
         upgrades = self._upgrades()
         brings = text != now or bool(upgrades)
-        plan = replace(planned.plan, configuration=text) if brings else planned.plan
-        last = receipts.newest(self._assembly.config)
-        return Migration(plan, now, text, causes(world.head.recipe, plan, unchanged), last, upgrades, goal)
+        plan = replace(planned.plan, configuration=pending.brought(goal.assembly.config, now) if brings else None)
+        digests = {change.id: change.source_digest for change in plan.changes}
+        unchanged = {id_ for id_ in found.keys() & digests.keys() if found[id_].source_digest == digests[id_]}
+        told = causes(world.head.recipe, plan, unchanged, scope=self._scope(goal))
+        return Migration(plan, now, text, told, receipts.newest(goal.assembly.config), upgrades, goal)
+
+    def _scope(self, goal: Goal) -> tuple[str, str] | None:
+        """The settings of the sources as the index was made under, and as they are to be, if they differ."""
+        history = self._history()
+        noted = history[-1].configuration if history else None
+        try:
+            was = None if noted is None else configuration.read(noted, goal.assembly.config.file).sources
+        except ConfigError:
+            return None
+        is_now = goal.assembly.config.sources
+        return None if was is None or was == is_now else (", ".join(was), ", ".join(is_now))
+
+    def _history(self) -> tuple[Generation, ...]:
+        with ExitStack() as stack:
+            return self._open(stack, readonly=True).history()
 
     def _upgrades(self) -> tuple[str, ...]:
         troubles = self._assembly.troubles()
         return tuple(trouble.message for trouble in troubles if trouble.kind is Ailment.OLDER_FORMAT)
 
 
-def _unchanged(store: Store, plan: Plan) -> frozenset[DocumentId]:
-    """The documents of the plan whose bytes are as they are recorded."""
+def _found(store: Store, plan: Plan, asked: Iterable[Question]) -> Mapping[DocumentId, RecordedDocument]:
+    """What is recorded of the documents of the plan, and of those that questions are about."""
     if plan.base.generation == 0:
-        return frozenset()
-    digests = {change.id: change.source_digest for change in plan.changes}
+        return {}
+    named = {DocumentId(*name.split(":", 1)) for question in asked for name in question.documents}
     with closing(store.snapshot()) as reader, adapter("reading the index"):
-        found = reader.find(sorted(digests))
-    return frozenset(id_ for id_, document in found.items() if document.source_digest == digests[id_])
+        return reader.find(sorted(named.union(change.id for change in plan.changes)))
+
+
+def _refuse_unknown(asked: Iterable[Question], plan: Plan, found: Mapping[DocumentId, RecordedDocument]) -> None:
+    """Raise `UsageError` for a question that no document can answer, before anything is paid for."""
+    there = {str(id_) for id_ in found} | {str(change.id) for change in plan.changes}
+    there -= {str(change.id) for change in plan.changes if change.fate is Fate.REMOVED}
+    for question in asked:
+        if not question.documents & there:
+            raise UsageError(
+                f"{question.text!r:.80} is to find {min(question.documents)}, and the index will have no such document"
+            )

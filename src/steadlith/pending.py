@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+from codecs import BOM_UTF8
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from steadlith import files, receipts
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
 from steadlith_core.errors import ChangeUnfinished, ConfigError
+from steadlith_core.planning.plan import Brought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,13 +57,15 @@ class Stage(Enum):
 @dataclass(frozen=True, slots=True)
 class Journal:
     """A change on its way: `command` began it (`rollback`, `migrate`), and the plan of `plan_digest` makes it the
-    generation `number`, for the reason `why`. `configuration` takes the place of `before`, both whole texts.
+    generation `number` of the index `lineage` (none for one that it makes), for the reason `why`. `configuration` takes
+    the place of `before`, both whole texts.
 
     `asked` is what whoever goes on with it must know, `told` what its receipt says besides.
     """
 
     command: str
     why: str
+    lineage: str | None
     number: int
     plan_digest: Digest
     before: str
@@ -90,6 +94,11 @@ def named(text: str) -> Digest:
     return hash_fields("configuration", text)
 
 
+def brought(config: Config, over: str | None) -> Brought | None:
+    """What putting this configuration in place of the text `over` is to a plan; none where the file stays."""
+    return None if over is None else Brought(config.text, named(over))
+
+
 def write(config: Config, journal: Journal) -> None:
     """Make the journal durable. Raises `OSError`."""
     file = place(config)
@@ -99,6 +108,7 @@ def write(config: Config, journal: Journal) -> None:
         "kind": KIND,
         "command": journal.command,
         "why": journal.why,
+        "lineage": journal.lineage,
         "number": journal.number,
         "plan_digest": str(journal.plan_digest),
         "before": journal.before,
@@ -117,6 +127,7 @@ def read(config: Config) -> Journal | None:
         journal = Journal(
             str(body["command"]),
             str(body["why"]),
+            None if body["lineage"] is None else str(body["lineage"]),
             int(body["number"]),
             Digest.parse(body["plan_digest"]),
             str(body["before"]),
@@ -134,6 +145,15 @@ def read(config: Config) -> Journal | None:
     return journal
 
 
+def before(path: Path) -> str | None:
+    """The configuration that the journal beside this configuration file was begun over; none without one."""
+    file = path.resolve()
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        body = json.loads((file.parent / STATE_FOLDER / f"{file.stem}.journal.json").read_bytes())
+        return str(body["before"]) if receipts.is_whole(body) else None
+    return None
+
+
 def _unreadable(file: Path, why: str) -> ChangeUnfinished:
     return ChangeUnfinished(
         f"{file} says that a rollback or a migration is on its way, and cannot be read ({why}): look at `steadlith "
@@ -148,6 +168,11 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
     """
     if journal.is_move:
         return Stage.IN_PLACE if config.store == _store_of(config, journal) else Stage.VOID
+    if history and journal.lineage not in {None, history[-1].lineage}:
+        raise ChangeUnfinished(
+            f"{place(config)} is of index {journal.lineage}, and the configuration leads to index "
+            f"{history[-1].lineage}: put its [store] back, or drop the journal with `steadlith migrate --abort --force`"
+        )
     made = next((each for each in history if each.number == journal.number), None)
     gone = bool(history) and journal.number < history[0].number
     if not gone and (made is None or made.plan_digest != journal.plan_digest):
@@ -170,13 +195,15 @@ def _store_of(config: Config, journal: Journal) -> Adapter:
 
 
 @contextmanager
-def alone(assembly: Assembly, open_store: Open, lock_timeout: float) -> Iterator[Sequence[Generation]]:
-    """Hold the writer's lock, and say what is kept. Raises `LockHeld`."""
+def alone(
+    assembly: Assembly, open_store: Open, lock_timeout: float, *, blindly: bool = False
+) -> Iterator[Sequence[Generation]]:
+    """Hold the writer's lock, and say what is kept; with `blindly` nothing, whatever the index is like. `LockHeld`."""
     with ExitStack() as stack:
         lock = assembly.lock(timeout=lock_timeout, holder="steadlith --resume or --abort")
         lock.acquire()
         stack.callback(lock.release)
-        yield open_store(stack, readonly=True).history()
+        yield () if blindly else open_store(stack, readonly=True).history()
 
 
 def settle(config: Config, history: Sequence[Generation], *, force: bool = False) -> Journal | None:
@@ -214,9 +241,33 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
         found = stage(config, journal, history)
         if found in {Stage.COMMITTED, Stage.EDITED}:
             raise unfinished(config, journal, found)
+        if found is Stage.IN_PLACE:
+            settle(config, history)
+            return False
     there = os.path.exists(place(config))  # noqa: PTH110 -- likewise
     drop(config)
     return there
+
+
+def make_way(config: Config, history: Callable[[], Sequence[Generation]]) -> None:
+    """Before another journal takes the place of one: end what is done. Raises `ChangeUnfinished` for what is committed
+    and not in place, for a move, and for a damaged journal. Called under the writer's lock.
+    """
+    if not os.path.exists(place(config)):  # noqa: PTH110 -- likewise
+        return
+    refuse_moving(config)
+    refuse(config, history)
+    settle(config, history())
+
+
+def outlive(config: Config, kept: Sequence[Generation], head: int) -> None:
+    """Before generations are compacted away: a change that was begun and not committed goes on to the next number, so
+    that a later look does not take it for one that is gone. Called under the writer's lock. Raises `OSError`.
+    """
+    with suppress(ChangeUnfinished):
+        journal = begun(config, lambda: kept)
+        if journal is not None and not journal.is_move:
+            write(config, replace(journal, number=head + 1))
 
 
 def begun(config: Config, history: Callable[[], Sequence[Generation]]) -> Journal | None:
@@ -257,12 +308,22 @@ def refuse(
 
 def _put(config: Config, journal: Journal) -> None:
     try:
-        files.write(config.file, [journal.configuration.encode()])
+        files.write(config.file, [_as_the_file_is(config.file, journal.configuration)])
     except OSError as error:
         raise ChangeUnfinished(
             f"generation {journal.number} ({journal.why}) is committed, and {config.file} cannot be written: "
             f"{error.strerror or error}. Make it writable and run `steadlith {journal.command} --resume`"
         ) from error
+
+
+def _as_the_file_is(file: Path, text: str) -> bytes:
+    """The text with the line ends and the byte order mark of the file that it takes the place of."""
+    try:
+        now = file.read_bytes()
+    except OSError:
+        now = b""
+    ends = text.replace("\n", "\r\n") if b"\r\n" in now else text
+    return (BOM_UTF8 if now.startswith(BOM_UTF8) else b"") + ends.encode()
 
 
 def _acknowledge(config: Config, journal: Journal, history: Sequence[Generation]) -> None:

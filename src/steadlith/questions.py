@@ -29,17 +29,21 @@ class Question:
 def load(file: Path, sources: Collection[str]) -> tuple[Question, ...]:
     """The questions of a file. `UsageError` names the line that is none."""
     try:
-        lines = file.read_text("utf-8").splitlines()
+        lines = file.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         message = f"cannot read {file}: {error}"
         raise UsageError(message) from error
-    return tuple(_question(f"{file}:{number}", line, sources) for number, line in enumerate(lines, 1) if line.strip())
+    found = [_question(f"{file}:{number}", line, sources) for number, line in enumerate(lines, 1) if line.strip()]
+    if not found:
+        message = f"{file} holds no question"
+        raise UsageError(message)
+    return tuple(found)
 
 
 def _question(place: str, line: str, sources: Collection[str]) -> Question:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"{place} is not JSON: {error}"
         raise UsageError(message) from error
     text = value.get("question") if isinstance(value, dict) else None

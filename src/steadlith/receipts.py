@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from steadlith.config import Config
-    from steadlith_core.records import Generation
+    from steadlith_core.records import Generation, Head
 
 FORMAT_VERSION = "1.0"
 KIND = "steadlith-receipt"
@@ -84,7 +84,7 @@ def folder(config: Config) -> Path:
 def write(config: Config, receipt: Receipt) -> Path:
     """Make it durable, under the number of its generation and the beginning of its plan's digest. Raises `OSError`."""
     after = receipt.after
-    file = folder(config) / f"{after['generation']:06}-{Digest.parse(after['plan_digest']).short}.json"
+    file = _place(config, after["generation"], Digest.parse(after["plan_digest"]))
     file.parent.mkdir(parents=True, exist_ok=True)
     body = {
         "format_version": FORMAT_VERSION,
@@ -110,6 +110,20 @@ def read(file: Path) -> Receipt:
         message = f"{file} is no receipt, or was changed after it was written"
         raise UsageError(message)
     return receipt
+
+
+def find(config: Config, head: Head) -> Receipt | None:
+    """The receipt of the migration that made this head; none where there is none that can be read."""
+    if head.plan_digest is None:
+        return None
+    with suppress(UsageError):
+        receipt = read(_place(config, head.generation, head.plan_digest))
+        return receipt if receipt.after.get("lineage") == head.lineage else None
+    return None
+
+
+def _place(config: Config, generation: int, plan_digest: Digest) -> Path:
+    return folder(config) / f"{generation:06}-{plan_digest.short}.json"
 
 
 def newest(config: Config) -> Receipt | None:

@@ -12,6 +12,7 @@ from steadlith.hands import Hands
 from steadlith.terms import calls, terms
 from steadlith_core import events
 from steadlith_core.applying.run import ApplyRun
+from steadlith_core.errors import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,8 @@ def run(assembly: Assembly, open_store: Open, plan: Plan, how: How, goal: Goal |
         )
         drive(work, hands, how.stop_requested)
     if failed := work.error or hands.unfinished:
+        if isinstance(failed, Stopped) and goal is not None and goal.command == "migrate":
+            raise Stopped(f"{failed} (`steadlith migrate --resume`)")
         raise failed
     assert work.result is not None  # an ended run has one or the other
     return work.result

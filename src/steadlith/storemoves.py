@@ -145,6 +145,7 @@ class StoreMoves:
         journal = pending.Journal(
             command="migrate",
             why=f"move to {move.new}",
+            lineage=head.lineage,
             number=head.generation + 1,
             plan_digest=name_of(head),
             before=move.now,

@@ -24,16 +24,18 @@ class Underway:
     _journal: pending.Journal | None = None
     _began: float = field(default_factory=clock.monotonic)
 
-    def begin(self) -> None:
+    def begin(self, store: Store) -> None:
         """Write the journal: whatever happens to this process from here on, somebody can end what it began."""
         goal = self.goal
         if goal.replaces is None:
             return
         self.refuse_edited()
-        pending.refuse_moving(goal.assembly.config)
-        number, digest = self.plan.base.generation + 1, plan_digest(self.plan)
-        text = goal.assembly.config.text
-        self._journal = pending.Journal(goal.command, goal.why, number, digest, goal.replaces, text, goal.asked)
+        pending.make_way(goal.assembly.config, store.history)
+        base, digest, text = self.plan.base, plan_digest(self.plan), goal.assembly.config.text
+        number = base.generation + 1
+        self._journal = pending.Journal(
+            goal.command, goal.why, base.lineage, number, digest, goal.replaces, text, goal.asked
+        )
         self._write(self._journal)
 
     def refuse_edited(self) -> None:

@@ -51,7 +51,7 @@ def test_json_is_one_document_of_what_was_shown_or_done(cli, applied):
     shown = json.loads(cli("migrate", *SMALLER, "--json").out)
     assert (shown["kind"], shown["nothing"]) == ("steadlith-migration", False)
     assert shown["causes"][0]["cause"] == "dimensions"
-    assert "dimensions = 16" in shown["configuration"]["then"] == shown["plan"]["configuration"]
+    assert "dimensions = 16" in shown["configuration"]["then"] == shown["plan"]["configuration"]["text"]
     done = json.loads(cli("migrate", *SMALLER, "--apply", "--yes", "--json").out)
     assert (done["generation"], done["configured"]) == (2, True)
     assert done["told"]["checks"]["sampled"] == done["told"]["checks"]["found"]

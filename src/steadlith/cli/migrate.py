@@ -83,12 +83,14 @@ def migrate(
     Another [store] moves the index: it is copied there, verified, and nothing is embedded.
     """
     import steadlith
-    from steadlith.cli import moving
+    from steadlith.cli import ending, moving
 
     checked = bool(out or questions or sample or min_recall is not None)
+    if out is not None and (questions or sample or min_recall is not None):
+        raise click.UsageError("A saved plan is checked as usual: leave --questions, --min-recall and --sample out.")
     _refuse_mixture(asks=bool(store or settings or dropped or to or do or checked), end=resume + abort, force=force)
     allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
-    with stopping() as stop, steadlith.open(config) as index:
+    with stopping() as stop, ending.opened(config) if resume or abort else steadlith.open(config) as index:
         if abort and not moving.abort(index, lock_timeout, force=force, json_output=json_output):
             return _abort(index, lock_timeout, force=force, json_output=json_output)
         if abort:
@@ -98,14 +100,14 @@ def migrate(
             _refuse_plan_options(given=checked or steps or bool(hold))
             moving.move(index, text, lock_timeout, stop, do=do or resume, yes=yes, json_output=json_output)
             return 0
-        look = steadlith.Look(held=documents_of(index, hold))
         if resume:
-            found = index.migrations.begun(look, workers=workers)
-            if found is None:
+            found = index.migrations.begun(force=force, workers=workers)
+            if found is None or found.is_nothing:
                 return _finish(index, lock_timeout, force=force, json_output=json_output)
         else:
+            _tell_begun(index)
             found = index.migrations.plan(
-                look,
+                steadlith.Look(held=documents_of(index, hold)),
                 text=text,
                 sample=sample,
                 questions_file=questions,
@@ -115,7 +117,7 @@ def migrate(
         do = do or resume
         _show(found, out, allow, steps=steps, do=do, json_output=json_output)
         if do and not found.is_nothing:
-            _refuse_guarded(found, allow)
+            _refuse_guarded(found, allow, json_output=json_output)
             approve(yes=yes, json_output=json_output)
             stop.gently()
             how = _how(allow, lock_timeout, max_retry_time, workers, stop.requested)
@@ -172,12 +174,21 @@ def _stopping(found: Migration, allow: frozenset[str]) -> tuple[Tripped, ...]:
     return tuple(each for each in found.plan.tripped if each.override not in allow | {MODEL})
 
 
-def _refuse_guarded(found: Migration, allow: frozenset[str]) -> None:
+def _refuse_guarded(found: Migration, allow: frozenset[str], *, json_output: bool) -> None:
     from steadlith.report import sentences
+    from steadlith_core.applying.recheck import guard_problem
     from steadlith_core.errors import GuardRefused
+    from steadlith_core.planning.overrides import MODEL
 
-    if tripped := _stopping(found, allow):
-        raise GuardRefused(sentences.refused(tripped, allow))
+    problem = guard_problem(found.plan, allow | {MODEL})
+    if problem is not None:
+        raise problem if json_output else GuardRefused(sentences.refused(_stopping(found, allow), allow))
+
+
+def _tell_begun(index: Index) -> None:
+    begun = index.migrations.on_its_way()
+    if begun is not None and not begun.is_move:
+        click.echo("A migration was begun and is not committed; applying this one takes its place.", err=True)
 
 
 def _show(
@@ -203,7 +214,7 @@ def _do(index: Index, found: Migration, how: How, *, json_output: bool) -> None:
     from steadlith.report import documents, migrations
 
     done = index.migrations.apply(found, how)
-    receipt = receipts.newest(index.config)
+    receipt = receipts.find(index.config, done.head)
     if json_output:
         options.put(documents.dumps(migrations.result_document(found, done, receipt)))
     else:
@@ -214,6 +225,8 @@ def _finish(index: Index, lock_timeout: float, *, force: bool, json_output: bool
     from steadlith.report import documents, migrations
 
     done = index.migrations.finish(force=force, lock_timeout=lock_timeout)
+    if done is None and index.migrations.on_its_way() is not None:
+        index.migrations.abort(lock_timeout=lock_timeout)  # what it was begun for came about otherwise
     if json_output:
         options.put(documents.dumps(migrations.ended_document(done)))
     else:
@@ -228,5 +241,5 @@ def _abort(index: Index, lock_timeout: float, *, force: bool, json_output: bool)
     if json_output:
         options.put(documents.dumps(migrations.aborted_document(dropped=dropped)))
     else:
-        options.show(migrations.aborted(dropped=dropped))
+        options.show(migrations.aborted(dropped=dropped, force=force))
     return 0

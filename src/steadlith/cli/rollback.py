@@ -51,9 +51,10 @@ def rollback(
     looked at: how the sources differ, the next plan shows.
     """
     import steadlith
+    from steadlith.cli import ending
 
     _refuse_mixture(generation, do=do or yes or out is not None, end=resume + abort, force=force)
-    with steadlith.open(config) as index:
+    with ending.opened(config) if resume or abort else steadlith.open(config) as index:
         if resume:
             _resume(index, lock_timeout, force=force, json_output=json_output)
         elif abort:

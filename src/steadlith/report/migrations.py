@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from steadlith.causes import SOURCES
+from steadlith.causes import SCOPE, SOURCES
 from steadlith.report import configured, documents, text
 from steadlith.report.lines import clean, plural
 
@@ -49,12 +49,15 @@ def preview(found: Migration, *, steps: bool | None, asked: bool) -> Iterator[Li
     yield from _checks(found)
     if not asked:
         yield "", ""
-        yield "", "Nothing was changed: pass --apply to do it. Searches go on with the old generation until the swap."
+        searches = " Searches go on with the old generation until the swap." if found.plan.base.generation else ""
+        yield "", f"Nothing was changed: pass --apply to do it.{searches}"
 
 
 def _cause(cause: Cause) -> Iterator[Line]:
     if cause.name == SOURCES:
         yield "bold", f"Besides, {plural(cause.documents, 'document')} changed in the sources:"
+    elif cause.name == SCOPE and cause.was == cause.becomes:
+        yield "bold", f"{cause.name}:"
     else:
         yield "bold", f"{cause.name}: {clean(cause.was)} -> {clean(cause.becomes)}"
     if not cause.documents:
@@ -122,7 +125,9 @@ def result(found: Migration, done: Result, receipt: Receipt | None) -> Iterator[
     yield from text.result(done)
     if done.already or done.unchanged:
         return
-    if receipt is not None:
+    if receipt is None:
+        yield "yellow", "It was checked before the swap; the receipt that says how could not be written."
+    else:
         yield "", f"Checked before the swap: {_told(receipt.told.get('checks', {}))}."
     if found.now != found.then:
         yield "", "The configuration is in place."
@@ -164,10 +169,16 @@ def ended_document(done: Journal | None) -> dict[str, Any]:
     }
 
 
-def aborted(*, dropped: bool) -> Iterator[Line]:
+def aborted(*, dropped: bool, force: bool) -> Iterator[Line]:
     """Whether there was anything to drop."""
     if not dropped:
-        yield "", "Nothing to drop: no migration is on its way. The index and its configuration are as they were."
+        yield "", "Nothing to drop: no migration is on its way. The index and its configuration stay as they are."
+        return
+    if force:
+        yield (
+            "",
+            "The journal is dropped. The configuration file stays as it is; the next plan shows what that changes.",
+        )
         return
     yield "", "The migration is dropped. The index and its configuration are as they were; what was embedded is cached."
 

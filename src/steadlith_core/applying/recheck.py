@@ -50,6 +50,8 @@ def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
     """Why the claimed steps are not the ones to take, if they are not."""
     if claimed.config_digest != now.config_digest or claimed.recipe != now.recipe:
         return PlanStale("the configuration is not the one that the plan was made with; plan again")
+    if claimed.configuration != now.configuration:
+        return PlanStale("the configuration file is not the one that the plan was made over; plan again")
     looked = _looked_problem(claimed, now)
     if looked is not None:
         return PlanRejected(looked)
@@ -74,8 +76,6 @@ def _looked_problem(claimed: Plan, now: Plan) -> str | None:
     """What is wrong with where the plan says that it looked, and what it says it mends."""
     if claimed.rollback_to != now.rollback_to:
         return f"the plan goes back to {claimed.rollback_to}, this apply to {now.rollback_to}; plan again"
-    if claimed.configuration != now.configuration:
-        return "the plan puts another configuration in place than this apply; plan again"
     if claimed.scope != now.scope:
         return f"the plan's scope is {_listed(claimed.scope)}, this apply's is {_listed(now.scope)}; plan again"
     if claimed.held != now.held:

@@ -67,6 +67,14 @@ class Target:
     chunks: int
 
 
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A configuration that a plan puts in place: its text, and the digest of the text that it takes the place of."""
+
+    text: str
+    over: Digest
+
+
 class Repair(StrEnum):
     """How applying a plan repairs drift. Closed; documented in docs/drift.md."""
 
@@ -104,9 +112,8 @@ class Plan:
     documents are written anew because of it, `repair_only` that nothing else was looked for. `scope`, if it is not
     empty, is where documents may be removed. `held` are documents that stay as they are recorded, whatever became of
     their sources, because somebody said so. With `rollback_to` no source was looked at: what is wanted is the state of
-    that generation. `configuration` is the text of the configuration file that this plan puts in place, none if the
-    file stays. A `preview` was made against an exported manifest and cannot be applied. `store` is what the store says
-    it can do.
+    that generation. `configuration` is the one that this plan puts in place, none if the file stays. A `preview` was
+    made against an exported manifest and cannot be applied. `store` is what the store says it can do.
     """
 
     tool: str
@@ -126,7 +133,7 @@ class Plan:
     scope: tuple[str, ...]
     held: tuple[DocumentId, ...]
     rollback_to: int | None
-    configuration: str | None
+    configuration: Brought | None
     preview: bool
     store: Mapping[str, str | int | tuple[str, ...]]
     tripped: tuple[Tripped, ...]

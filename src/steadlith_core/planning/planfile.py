@@ -16,7 +16,7 @@ from steadlith_core.digest import Digest, hash_pieces, hasher
 from steadlith_core.errors import PlanFileError, PlanRejected
 from steadlith_core.planning.cost import Cost
 from steadlith_core.planning.layout import lay_out
-from steadlith_core.planning.plan import Base, DocumentChange, Drift, Fate, Plan, Repair, Target, Tripped
+from steadlith_core.planning.plan import Base, Brought, DocumentChange, Drift, Fate, Plan, Repair, Target, Tripped
 from steadlith_core.planning.steps import KINDS, NAMES, Reason, Step
 from steadlith_core.records import DocumentId, DriftKind, Finding, FindingKind, Level, Recipe, Space
 
@@ -90,7 +90,7 @@ def _compact(plan: Plan) -> Iterator[bytes]:
 
 def _head(plan: Plan) -> dict[str, Any]:
     """The body of the file, but for the changes."""
-    brought = {} if plan.configuration is None else {"configuration": plan.configuration}
+    brought = {} if plan.configuration is None else {"configuration": _plain(plan.configuration)}
     return {
         **brought,
         "format_version": FORMAT_VERSION,
@@ -174,7 +174,7 @@ def _read(body: Mapping[str, Any]) -> Plan:
             scope=tuple(_text(item) for item in _get(body, "scope", _list)),
             held=tuple(_document_id(item) for item in _get(body, "held", _list)),
             rollback_to=_get(body, "rollback_to", _maybe(_count)),
-            configuration=_get({"configuration": None, **body}, "configuration", _maybe(_text)),
+            configuration=_get({"configuration": None, **body}, "configuration", _maybe(_brought)),
             preview=_get(body, "preview", _flag),
             store={name: _capability(value) for name, value in _get(body, "store", _object).items()},
             tripped=tuple(_record(Tripped, item) for item in _get(body, "guards", _list)),
@@ -269,6 +269,10 @@ def _hash(value: Any) -> Digest:
     return Digest.parse(_text(value))
 
 
+def _brought(value: Any) -> Brought:
+    return _record(Brought, value)
+
+
 def _document_id(value: Any) -> DocumentId:
     return _record(DocumentId, value)
 
@@ -283,12 +287,12 @@ def _refuse(expected: str, value: Any) -> Never:
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "corpus_root", "state_root", "sources_root"), _hash),
+    **dict.fromkeys(("chunk_hash", "old_chunk_hash", "corpus_root", "state_root", "sources_root", "over"), _hash),
     **dict.fromkeys(("chunker_params_hash", "content_hash", "params_hash"), _hash),
     **dict.fromkeys(("old_position", "generation", "documents", "chunks", "tokens", "dimensions"), _count),
     **dict.fromkeys(("embeddings", "cached", "rekeyed", "repeated", "calls", "probe_texts"), _count),
     **dict.fromkeys(("normalizer_id", "chunker_id", "template_id", "lexical_id", "model_id"), _text),
-    **dict.fromkeys(("quantization", "guard", "message", "override", "place", "path", "counted_by"), _text),
+    **dict.fromkeys(("quantization", "guard", "message", "override", "place", "path", "counted_by", "text"), _text),
     **dict.fromkeys(("lineage", "amount", "currency", "price_as_of"), _maybe(_text)),
     **dict.fromkeys(("paid", "local"), _flag),
     **dict.fromkeys(("position", "error_percent"), _maybe(_count)),

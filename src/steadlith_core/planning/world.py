@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from steadlith_core.digest import Digest
-    from steadlith_core.planning.plan import Drift
+    from steadlith_core.planning.plan import Brought, Drift
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.records import DocumentId, Finding, Head, Recipe
     from steadlith_core.rows import EntryRow, RecordedChunk, RecordedDocument
@@ -35,8 +35,8 @@ class World:
     steps, because of `drift`, which was looked for at `level`; with `mend` the write believes nothing that is
     kept, and with `repair_only` nothing is wanted but for that. `moves` are the configured moves (moves.py). `held`
     are documents that stay as they are recorded because somebody said so. With `rollback_to` what is wanted is what
-    that generation held, and its chunks say which occurrences they were. `configuration` is the text of the
-    configuration that is put in place with it; none if that stays.
+    that generation held, and its chunks say which occurrences they were. `configuration` is the one
+    that is put in place with it; none if the file stays.
     """
 
     head: Head
@@ -66,4 +66,4 @@ class World:
     moves: tuple[tuple[str, str], ...] = ()
     held: tuple[DocumentId, ...] = ()
     rollback_to: int | None = None
-    configuration: str | None = None
+    configuration: Brought | None = None
