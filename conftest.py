@@ -45,8 +45,8 @@ def run(command: str, folder: Path, more: Mapping[str, str] | None = None) -> st
 
 
 def served(page: str, namespace: dict[str, Any]) -> Mapping[str, str]:
-    """The variable that leads to a server of the page's own, on the page about servers."""
-    if Path(page).name != "postgres.md":
+    """The variable that leads to a server of the page's own, on the pages about servers."""
+    if Path(page).name not in {"postgres.md", "moving.md"}:
         return {}
     if "server" not in namespace:
         script = ROOT / "tests" / "postgres_server.py"

@@ -19,7 +19,7 @@ from steadlith_core.errors import DocumentError
 from steadlith_core.records import IDENTITY_SCHEMA, DocumentId, Format, Recipe, Space
 from steadlith_core.retrieval.quantization import BINARY, INT8, codes, problem
 from steadlith_core.rows import TrieRow
-from steadlith_core.state import identity, proofbytes
+from steadlith_core.state import foreign, identity, proofbytes
 from steadlith_core.state import recipe as recipes
 from steadlith_core.state.manifest import Header, ManifestChunk, ManifestDocument, checksum
 from steadlith_core.state.manifestwriting import pack
@@ -212,6 +212,19 @@ def state() -> dict[str, Any]:
         "entry that is not embedded": str(identity.entry_hash(text, "Title", ("A", "B"), None)),
         "vector_key": str(identity.vector_key("text", space.model_id, space.params_hash)),
         "embedding_id": str(identity.embedding_id(leaf(1), context, space.model_id, space.params_hash)),
+        "foreign": foreign_identities(text, space),
+    }
+
+
+def foreign_identities(text: Digest, space: Space) -> dict[str, str]:
+    """Those of a chunk that another program cut, with the vector that came with it."""
+    context = foreign.context_hash(space, vectors32.pack([0.5, -0.5, 1.5, 0.0]))
+    name = identity.chunk_hasher(foreign.cut_by(recipe(), {foreign.KEY: "foreign/jsonl"}))
+    return {
+        "chunk": str(name("text")),
+        "context": str(context),
+        "entry": str(identity.entry_hash(text, "", (), context)),
+        "vector_key": str(foreign.vector_key(text, context)),
     }
 
 

@@ -13,7 +13,9 @@ from steadlith.cli import (
     changes,
     comparing,
     cutting,
+    importing,
     measuring,
+    migrate,
     offline,
     past,
     reading,
@@ -23,6 +25,7 @@ from steadlith.cli import (
     upkeep,
 )
 from steadlith.cli.main import CODES
+from steadlith.foreign.rows import Why
 from steadlith_conformance.embedders import EmbedderSuite
 from steadlith_conformance.stores import StoreSuite
 from steadlith_core import errors
@@ -38,7 +41,8 @@ COMMANDS = {
     **{command.name: command for command in (reading.status, reading.search, reading.verify, cutting.chunk)},
     **{command.name: command for command in (offline.lock, offline.prove, offline.verify_proof, comparing.diff)},
     **{command.name: command for command in (upkeep.compact, upkeep.doctor, upkeep.backup)},
-    **{command.name: command for command in (past.history, past.tag, past.restore, rollback.rollback)},
+    **{command.name: command for command in (past.history, past.tag, past.restore, rollback.rollback, migrate.migrate)},
+    **{command.name: command for command in (importing.import_,)},
     **{f"cache {command.name}": command for command in caching.cache.commands.values()},
     **{f"measure {command.name}": command for command in measuring.measure.commands.values()},
     **{f"manifest {command.name}": command for command in offline.manifest.commands.values()},
@@ -78,6 +82,11 @@ def test_every_exit_code_is_documented_and_in_the_help():
     for code in codes:
         assert re.search(rf"^\| {code} \| ", page("cli.md"), re.MULTILINE)
         assert re.search(rf"^  {code} ", CODES, re.MULTILINE)
+
+
+@pytest.mark.parametrize("why", Why)
+def test_every_reason_not_to_import_is_documented(why):
+    assert row(page("import.md"), why)
 
 
 @pytest.mark.parametrize("kind", FindingKind)

@@ -212,16 +212,16 @@ def one_edit(
     reader.close()
     with watch.running("plan"):
         planned = make_plan(world, TERMS)
-        keys = planned.writes.vectors
-    made = vectors([planned.writes.inputs[key] for key in keys.values()])
-    vector_rows = [VectorRow(*pair, vector) for pair, vector in zip(keys.items(), made, strict=True)]
+        pairs = list(planned.writes.vectors())
+    made = vectors([planned.writes.inputs[key] for _, key in pairs])
+    vector_rows = [VectorRow(*pair, vector) for pair, vector in zip(pairs, made, strict=True)]
     made_generation = generation(assembly, world.head, world.moved.after, planned.plan.target.chunks)
     before = stepping.written()
     with watch.running("store"):
         commit(watch, store, planned, vector_rows, made_generation)
     return {
         "chunks": len(vector_rows),
-        "documents": len(planned.writes.versions),
+        "documents": len(planned.writes.written),
         "written": stepping.written() - before,
         **watch.wall,
         "cpu": watch.cpu["store"],
@@ -259,10 +259,10 @@ def commit(watch: Stopwatch, store: Store, planned: Planned, vectors: Iterable[V
     with watch.running("begin"):
         transaction = store.begin(store.head())
     with watch.running("puts"):
-        transaction.put_texts(rows.texts.values())
-        transaction.put_entries(rows.entries.values())
+        transaction.put_texts(rows.texts())
+        transaction.put_entries(rows.entries())
         transaction.put_vectors(rows.space, vectors)
-        for version in rows.versions:
+        for version in rows.versions():
             transaction.put_document(version)
         transaction.put_nodes(rows.nodes, rows.dropped)
     with watch.running("commit"):

@@ -26,12 +26,30 @@ def amended(text: str, settings: Iterable[str] = (), dropped: Iterable[str] = ()
             if not equals or not key.strip():
                 raise UsageError(f"{setting!r}: expected KEY=VALUE, for example embedding.dimensions=512")
             table, name = _find(document, key.strip(), make=True)
-            table[name] = _value(value.strip())
+            _set(table, name, _value(value.strip()))
         for key in dropped:
             table, name = _find(document, key.strip(), make=False)
             if name not in table:
                 raise UsageError(f"{key!r}: the configuration does not set it")
             del table[name]
+        return tomlkit.dumps(document)
+    except TOMLKitError as error:
+        raise ConfigError(f"the configuration is not TOML: {error}") from error
+
+
+def in_store(text: str, kind: str) -> str:
+    """The text with a `[store]` of this type, and no setting of another one's. Raises `ConfigError`."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        table = document.setdefault("store", tomlkit.table())
+        if not isinstance(table, dict):
+            raise ConfigError(f"store = {table!r:.80}: expected a table")
+        for key in [key for key in table if key != "type"]:
+            del table[key]
+        table["type"] = kind
         return tomlkit.dumps(document)
     except TOMLKitError as error:
         raise ConfigError(f"the configuration is not TOML: {error}") from error
@@ -54,6 +72,24 @@ def _find(document: Any, key: str, *, make: bool) -> tuple[Any, str]:
     if not name:
         raise UsageError(f"{key!r}: a key has a name after its last dot")
     return table, name
+
+
+def _set(table: Any, name: str, value: Any) -> None:
+    """Set a key; a new one stands behind the table's last, before what belongs to the next table: a comment, a line."""
+    from tomlkit.items import Table, Whitespace
+
+    if name in table or not isinstance(table, Table):
+        table[name] = value
+        return
+    body: list[Any] = table.value.body
+    behind: list[Any] = []
+    while body and body[-1][0] is None:
+        behind.insert(0, body.pop())
+    # A comment right below the last key is of this table, unless it is right above the next one.
+    blank = next((at for at, (_, item) in enumerate(behind) if isinstance(item, Whitespace)), 0)
+    body.extend(behind[:blank])
+    table[name] = value
+    body.extend(behind[blank:])
 
 
 def _value(text: str) -> Any:

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One text of the sample: its key, what the model would be given, and a document that has it."""
+    """One text: its key, what the model would be given, and a document that has it. Of a vector that was brought along
+    nobody knows what it was made of: its model input is empty.
+    """
 
     key: Digest
     model_input: str
@@ -92,7 +94,8 @@ def check(assembly: Assembly) -> Checked:
 def draw(assembly: Assembly, reader: Reader, count: int) -> Sample:
     """`count` texts that the index holds, fewer if it has no more. O(all text) of the index, and no embedding."""
     today, who = clock.today(), assembly.embedder_identity
-    drawn = heapq.nsmallest(count, asked(assembly, reader), key=lambda asked: hash_fields("sample", today, asked.key))
+    known = (each for each in asked(assembly, reader) if each.model_input)
+    drawn = heapq.nsmallest(count, known, key=lambda asked: hash_fields("sample", today, asked.key))
     return Sample(
         tuple(drawn),
         cost(

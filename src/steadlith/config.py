@@ -183,7 +183,8 @@ def _refuse_version_1(tables: Mapping[str, Any]) -> None:
         what = f"[{min(old)}]" if old else "sources.include" if flat else "store.cache"
         raise ConfigError(
             f"this is a configuration of steadlith 1.x (it has {what}); that is another program with other files. "
-            "Run `steadlith init` in a new folder; adopting a 1.x index without paying again will be `steadlith import`"
+            "Run `steadlith init` in a new folder; `steadlith import --from steadlith-1` adopts a 1.x index without "
+            "paying again"
         )
 
 

@@ -285,12 +285,12 @@ class Hands:
         return fx.Remembered()
 
     def _write(self, transaction: Transaction, rows: Writes) -> None:
-        transaction.put_texts(rows.texts.values())
-        transaction.put_entries(rows.entries.values())
+        transaction.put_texts(rows.texts())
+        transaction.put_entries(rows.entries())
         transaction.put_vectors(rows.space, self._vectors(rows))
-        for version in rows.versions:
+        for version in rows.versions():
             transaction.put_document(version)
-        for respan in rows.respans:
+        for respan in rows.respans():
             transaction.respan(respan.id, respan.source_digest, respan.spans)
         for id_ in rows.closed:
             transaction.close_document(id_)
@@ -298,7 +298,7 @@ class Hands:
 
     def _vectors(self, rows: Writes) -> Iterator[VectorRow]:
         """The vectors of the rows, read from where they are kept, some at a time."""
-        wanted = iter(rows.vectors.items())
+        wanted = rows.vectors()
         with ExitStack() as stack:
             reader: Reader | None = None
             while some := list(islice(wanted, TOGETHER)):

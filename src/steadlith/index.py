@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from steadlith.explain import Explained
     from steadlith.generations import Generations
     from steadlith.goals import Goal
+    from steadlith.imports import Imports
     from steadlith.migrating import Migrations
     from steadlith.repairing import Repaired
     from steadlith.rollback import Rollback
@@ -279,6 +280,14 @@ class Index:
         from steadlith.migrating import Migrations
 
         return Migrations(self._assembly, self._open, self._configure)
+
+    @property
+    def imports(self) -> Imports:
+        """What other programs left: what adopting it would do, and doing it."""
+        from steadlith.imports import Imports
+
+        self._refuse_unfinished()
+        return Imports(self._assembly, self._open)
 
     @property
     def cache(self) -> Caching:

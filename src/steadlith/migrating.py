@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from steadlith.observe import Look
     from steadlith.pending import Journal
     from steadlith.receipts import Receipt
+    from steadlith.storemoves import StoreMoves
     from steadlith_core.applying.run import Result
     from steadlith_core.planning.make import Planned, Terms
     from steadlith_core.planning.plan import Plan
@@ -123,6 +124,7 @@ class Migrations:
             "questions": None if questions_file is None else str(questions_file.absolute()),
             "min_recall": min_recall,
         }
+        pending.refuse_moving(self._assembly.config)
         now = self._assembly.config
         then = amended(now.text if text is None else text, settings, dropped)
         return self._planned(then, asked, look, stat_cache=stat_cache, workers=workers)
@@ -141,8 +143,8 @@ class Migrations:
         then = configuration.read(text, now.file)
         if then.store != now.store:
             raise UsageError(
-                f"[store] would become {then.store.type!r} {dict(then.store.settings)!r}: this migrates the index that "
-                "is there; to copy it into another store is a move of its own"
+                f"[store] would become another one, of type {then.store.type!r}: to copy the index there is a move of "
+                "its own (`steadlith migrate --store TYPE`, `Migrations.stores`)"
             )
         file = asked.get("questions")
         golden = () if file is None else questions.load(Path(file), then.sources)
@@ -151,8 +153,15 @@ class Migrations:
             checks = Checks(asked["sample"], golden, checks.min_recall)
         return Goal(Assembly(then, self._assembly.given), now.text, checks, asked)
 
+    @property
+    def stores(self) -> StoreMoves:
+        """The moves of the index to another store."""
+        from steadlith.storemoves import StoreMoves
+
+        return StoreMoves(self._assembly, self._configure)
+
     def on_its_way(self) -> Journal | None:
-        """The journal of a migration that was begun and not committed; none without one, and for a damaged one."""
+        """The journal of a migration or a move that was begun and is not done; none for a damaged one."""
         with ExitStack() as stack, suppress(ChangeUnfinished):
             return pending.begun(self._assembly.config, self._open(stack, readonly=True).history)
         return None
@@ -163,7 +172,7 @@ class Migrations:
         What it paid for is in the cache: its plan says what is left. Raises as `plan` does.
         """
         journal = self.on_its_way()
-        if journal is None:
+        if journal is None or journal.is_move:
             return None
         return self._planned(journal.configuration, journal.asked, look, stat_cache=stat_cache, workers=workers)
 
@@ -186,15 +195,17 @@ class Migrations:
         return number
 
     def finish(self, *, force: bool = False, lock_timeout: float = 0.0) -> Journal | None:
-        """Put the configuration of a committed rollback or migration in place. None if there was nothing to finish.
+        """Put the configuration of a committed rollback or migration in place. None if there was nothing to finish; a
+        move that is done but for its journal is done.
 
         With `force` also over a configuration that was edited meanwhile. Raises `ChangeUnfinished`, `LockHeld`.
         """
         config = self._assembly.config
         with pending.alone(self._assembly, self._open, lock_timeout) as history:
             done = pending.settle(config, history, force=force)
-        if done is not None:
-            self._configure(Assembly(configuration.load(config.file), self._assembly.given))
+        if done is None or done.is_move:
+            return None
+        self._configure(Assembly(configuration.load(config.file), self._assembly.given))
         return done
 
     def abort(self, *, force: bool = False, lock_timeout: float = 0.0) -> bool:
@@ -204,6 +215,8 @@ class Migrations:
         With `force` the configuration stays as it is though one was committed, and the next plan shows what that
         changes. Raises `ChangeUnfinished`, `LockHeld`.
         """
+        if not force:
+            pending.refuse_moving(self._assembly.config)  # `StoreMoves.abort` takes away what it copied
         with pending.alone(self._assembly, self._open, lock_timeout) as history:
             return pending.abandon(self._assembly.config, history, force=force)
 

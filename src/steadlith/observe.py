@@ -3,17 +3,19 @@
 1. Nothing is loaded that does not differ: no manifest and no trie where the fingerprint file is of this head.
 2. Whatever the store sees is wrong with its head makes the look a full one: no plan stands on a doubtful head.
 3. In a full look nothing that is derived is believed: documents and chunks are counted from rows, the trie is built.
+4. A foreign document whose source did not change comes from what is recorded of it, unless what decides cuts changed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from steadlith import drift, paid, relexing
 from steadlith.border import adapter
 from steadlith.fingerprints import Damaged
-from steadlith.keeping import as_recorded
+from steadlith.keeping import as_recorded, cuts_alike
 from steadlith.ledger import FileLedger, ManifestLedger
 from steadlith.remembering import header, is_of
 from steadlith.scope import allows
@@ -22,6 +24,7 @@ from steadlith_core.errors import StoreCorrupt
 from steadlith_core.planning.world import World
 from steadlith_core.records import Level
 from steadlith_core.rows import TrieRow
+from steadlith_core.state import foreign
 from steadlith_core.state.moving import move
 from steadlith_core.state.trie import document_key
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedDocument
     from steadlith_core.ports import Source
     from steadlith_core.records import DocumentId
-    from steadlith_core.rows import RecordedChunk, RecordedDocument
+    from steadlith_core.rows import Problem, RecordedChunk, RecordedDocument
     from steadlith_core.state.moving import Moved
 
 
@@ -55,6 +58,7 @@ class Look:
 
 
 USUAL = Look()
+EMPTY: Mapping[DocumentId, WantedDocument] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +151,9 @@ class _Glance:
             documents = tuple(self.books.index.documents())
         ledger = ManifestLedger(documents, self.books.fingerprints, stamps=self._believes_stamps)
         problems, damaged = drift.holders(self.books.index, documents, problems)
-        survey = self._survey(ledger, damaged)
-        wanted, touched = self._differing(ledger, survey)
+        kept = self._kept(ledger, damaged, problems)
+        survey = self._survey(ledger, damaged - kept.keys())
+        wanted, touched = self._differing(ledger, survey, kept)
         recorded = {id_: ledger.documents[id_] for id_ in sorted(touched) if id_ in ledger.documents}
         chunks = {id_: drift.chunks(self.books.index, id_) for id_ in recorded}
         changes = _changes(wanted, survey.gone)
@@ -182,6 +187,7 @@ class _Glance:
             force=damaged,
             may_go=lambda id_: id_ not in held and in_scope(id_),
             stay=held,
+            as_is=self._as_is(ledger),
             repair_only=self.look.repair_only,
             taken_at=self.taken_at,
             workers=self.workers,
@@ -193,15 +199,49 @@ class _Glance:
     def _sources(self) -> Mapping[str, Source]:
         return self.assembly.sources
 
-    def _differing(self, ledger: Ledger, survey: Survey) -> tuple[dict[DocumentId, WantedDocument], set[DocumentId]]:
+    def _as_is(self, ledger: Ledger) -> frozenset[DocumentId]:
+        """Documents that are not cut anew while their sources are the same (rule 4)."""
+        if not isinstance(ledger, ManifestLedger) or self.same_recipe or self.books.preview:
+            return frozenset()
+        if not cuts_alike(self.books.index.head.recipe, self.assembly.cutter.recipe):
+            return frozenset()
+        documents = ledger.documents.values()
+        return frozenset(each.id for each in documents if foreign.policy(each.metadata) is not None)
+
+    def _kept(
+        self, ledger: ManifestLedger, damaged: frozenset[DocumentId], problems: tuple[Problem, ...]
+    ) -> dict[DocumentId, WantedDocument]:
+        """Damaged documents that are written anew from what is left of them (rule 4)."""
+        documents = [ledger.documents[id_] for id_ in sorted(damaged & ledger.documents.keys())]
+        if not any(foreign.policy(each.metadata) for each in documents):
+            return {}
+        from steadlith.foreign.lasting import mended
+
+        found = mended(self.assembly, self.books.index, self.books.cache, documents, problems)
+        return {document.id: document for document in found}
+
+    def _differing(
+        self, ledger: Ledger, survey: Survey, kept: Mapping[DocumentId, WantedDocument] = EMPTY
+    ) -> tuple[dict[DocumentId, WantedDocument], set[DocumentId]]:
         """What is wanted, and which of the recorded documents that touches."""
-        wanted = dict(survey.wanted)
+        wanted = {id_: document for id_, document in kept.items() if id_ not in survey.gone} | survey.wanted
         # A manifest has no texts: what cannot be read stays out of a preview's recipe change, and is a finding.
         if isinstance(ledger, ManifestLedger) and not self.same_recipe and not self.books.preview:
             for id_ in sorted(survey.unread & ledger.documents.keys()):
-                wanted[id_] = as_recorded(self.assembly, self.books.index, ledger.documents[id_])
+                wanted[id_] = as_recorded(self.assembly, self.books.index, ledger.documents[id_], self.books.cache)
                 survey.keep(wanted[id_])
+        wanted |= self._moved(survey)
         return wanted, wanted.keys() | survey.gone
+
+    def _moved(self, survey: Survey) -> dict[DocumentId, WantedDocument]:
+        """New documents that are foreign ones under another name (rule 4)."""
+        recipe = self.books.index.head.recipe
+        if not survey.gone or self.books.preview or not cuts_alike(recipe, self.assembly.cutter.recipe):
+            return {}
+        from steadlith.foreign.lasting import moved
+
+        found = moved(self.assembly, self.books.index, self.books.cache, survey.wanted, survey.gone)
+        return {document.id: document for document in found}
 
     def _observed(
         self,

@@ -18,22 +18,25 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from steadlith import config as configuration
 from steadlith import files, receipts
 from steadlith.config import STATE_FOLDER
 from steadlith_core.digest import Digest, hash_fields
-from steadlith_core.errors import ChangeUnfinished
+from steadlith_core.errors import ChangeUnfinished, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from steadlith.assembly import Assembly
-    from steadlith.config import Config
+    from steadlith.config import Adapter, Config
     from steadlith.generations import Open
     from steadlith_core.records import Generation
 
 FORMAT_VERSION = "1.0"
 KIND = "steadlith-journal"
+STORE = "store"
+"""What a move is asked for besides: where the index goes."""
 
 
 class Stage(Enum):
@@ -65,6 +68,11 @@ class Journal:
     configuration: str
     asked: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_move(self) -> bool:
+        """Whether the index goes to another store: then no generation of the old one says how far it came."""
+        return STORE in self.asked
 
     @property
     def goes_on(self) -> bool:
@@ -138,6 +146,8 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
 
     `ChangeUnfinished` if it would put another configuration in place than its generation recorded.
     """
+    if journal.is_move:
+        return Stage.IN_PLACE if config.store == _store_of(config, journal) else Stage.VOID
     made = next((each for each in history if each.number == journal.number), None)
     gone = bool(history) and journal.number < history[0].number
     if not gone and (made is None or made.plan_digest != journal.plan_digest):
@@ -149,6 +159,14 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
         return Stage.IN_PLACE
     # Where the generation itself was compacted away meanwhile, nobody can tell any more.
     return Stage.COMMITTED if now == named(journal.before) and not gone else Stage.EDITED
+
+
+def _store_of(config: Config, journal: Journal) -> Adapter:
+    """Where the index of a move goes. `ChangeUnfinished` if this release cannot read that."""
+    try:
+        return configuration.read(journal.configuration, config.file).store
+    except ConfigError as error:
+        raise _unreadable(place(config), str(error)) from error
 
 
 @contextmanager
@@ -211,6 +229,16 @@ def begun(config: Config, history: Callable[[], Sequence[Generation]]) -> Journa
     return journal if stage(config, journal, history()) is Stage.VOID else None
 
 
+def refuse_moving(config: Config) -> None:
+    """Raise `ChangeUnfinished` while the index is on its way to another store: another change would forget where to."""
+    journal = begun(config, tuple) if os.path.exists(place(config)) else None  # noqa: PTH110 -- likewise
+    if journal is not None and journal.is_move:
+        raise ChangeUnfinished(
+            f"the index is on its way to another store ({journal.asked[STORE]}): `steadlith migrate --resume` goes on, "
+            "`steadlith migrate --abort` takes away what was copied"
+        )
+
+
 def refuse(
     config: Config, history: Callable[[], Sequence[Generation]], *, but: Callable[[], Digest] | None = None
 ) -> None:
@@ -239,9 +267,9 @@ def _put(config: Config, journal: Journal) -> None:
 
 def _acknowledge(config: Config, journal: Journal, history: Sequence[Generation]) -> None:
     """The receipt of what was committed. One that cannot be written stops nobody: the history says the same."""
-    made = next((each for each in history if each.number == journal.number), None)
+    made = next((each for each in reversed(history) if each.plan_digest == journal.plan_digest), None)
     base = next((each for each in history if made is not None and each.number == made.parent), None)
-    if made is not None and journal.goes_on:
+    if made is not None and made.configuration == journal.configuration and journal.goes_on:
         with suppress(OSError):
             receipts.write(config, receipts.Receipt.of(base, made, journal.before, journal.told))
 

@@ -16,6 +16,7 @@ from steadlith.border import adapter
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.errors import ProofError, ProofRejected, SteadlithError, StoreCorrupt, UsageError
 from steadlith_core.records import IDENTITY_SCHEMA, DocumentId
+from steadlith_core.state import foreign
 from steadlith_core.state.proof import ChunkProven, verify_absence, verify_chunk, verify_document
 from steadlith_core.state.proofbytes import MAX_SIZE
 from steadlith_core.state.proving import StoredTrie
@@ -107,7 +108,8 @@ def _claim(
         proof = trie.prove_chunk(key, hashes, document.metadata, position, topology)
     except ValueError as error:
         raise StoreCorrupt(f"{id}: {error}; run `steadlith verify`") from error
-    chunker = Chunker(recipe.normalizer_id, recipe.chunker_id, recipe.chunker_params_hash)
+    cut = foreign.cut_by(recipe, document.metadata)
+    chunker = Chunker(cut.normalizer_id, cut.chunker_id, cut.chunker_params_hash)
     return Claim(id, proof, chunk_hash=hashes[position], chunker=chunker)
 
 

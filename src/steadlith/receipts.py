@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -112,13 +113,15 @@ def read(file: Path) -> Receipt:
 
 
 def newest(config: Config) -> Receipt | None:
-    """The last migration that is known here; none without one that can be read."""
-    for file in sorted(folder(config).glob("*.json"), reverse=True):
-        try:
-            return read(file)
-        except UsageError:
-            continue
-    return None
+    """The last migration that is known here, by when it was; none without one that can be read. A move to another store
+    took no time that tells anything, and numbers begin anew after it.
+    """
+    found = []
+    for file in sorted(folder(config).glob("*.json")):
+        with suppress(UsageError):
+            found.append(read(file))
+    timed = [each for each in found if "seconds" in each.told]
+    return max(timed, key=lambda each: (str(each.after.get("at")), each.after["generation"]), default=None)
 
 
 def _plain(made: Generation) -> dict[str, Any]:

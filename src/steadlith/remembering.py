@@ -8,14 +8,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith import files
 from steadlith.config import STATE_FOLDER
-from steadlith.fingerprints import Draft, Fingerprints, Header, encode, tally
+from steadlith.fingerprints import Damaged, Draft, Fingerprints, Header, encode, tally
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from steadlith.assembly import Assembly
@@ -72,6 +74,45 @@ def forget_stale(assembly: Assembly, head: Head) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def handed_over(assembly: Assembly, before: Head, after: Head) -> Iterator[None]:
+    """Around the moment from which on another store has the index: what is remembered of the head `before` is so of
+    `after`, which holds the same documents. Whoever is killed in it has nothing remembered.
+    """
+    with ExitStack() as stack:
+        file = known(assembly)
+        if file is not None:
+            stack.callback(file.close)
+        with suppress(OSError):
+            files.SYSTEM.remove(place(assembly))
+        yield
+        if file is not None and is_of(file.header, _under(before, file.header)):
+            with suppress(OSError, Damaged):
+                _write(assembly, file, _under(after, file.header))
+
+
+def _under(head: Head, was: Header) -> Header:
+    return replace(
+        was,
+        lineage=head.lineage or "",
+        generation=head.generation,
+        state_root=head.state_root,
+        plan=head.plan_digest,
+    )
+
+
+def _write(assembly: Assembly, file: Fingerprints, under: Header) -> None:
+    """Write the same file again under another head. Raises `OSError`, and `Damaged` for one that cannot be read."""
+    draft = Draft(place(assembly))
+    try:
+        for source in file.sources():
+            for folder, where in file.folders(source).items():
+                draft.put(source, folder, where.rules, file.block(where), where.tally)
+        draft.finish(under, file.places)
+    finally:
+        draft.drop()
 
 
 def finish(draft: Draft, observed: Observed, under: Header) -> None:

@@ -19,6 +19,7 @@ from steadlith import drift, keeping, paid, relexing
 from steadlith.assembly import Assembly
 from steadlith.books import told
 from steadlith.border import adapter
+from steadlith.copying import WHOLE
 from steadlith.lockfile import recipe_differences
 from steadlith_core.errors import ConfigError, GenerationGone, PlanStale, RollbackRefused, SteadlithError, StoreCorrupt
 from steadlith_core.planning.make import make_plan
@@ -108,6 +109,11 @@ def _find(history: Sequence[Generation], number: int) -> Generation:
         if made.number == number:
             return made
     kept = f"kept are {history[0].number} to {history[-1].number}" if history else "there is no index yet"
+    if history and history[0].why.startswith(WHOLE):
+        raise GenerationGone(
+            f"generation {number} is not kept here; {kept}. The index was {history[0].why}, and what came before "
+            "stayed in that store: a rollback moves no index"
+        )
     raise GenerationGone(
         f"generation {number} is not kept, so it cannot be gone back to; {kept} (`steadlith tag` keeps a generation "
         "from being compacted away). The sources of then, planned and applied, lead to the same state"

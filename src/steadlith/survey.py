@@ -60,11 +60,12 @@ class _Uncut(NamedTuple):
 class Survey:
     """What was seen. `only`, if given, are the documents to look at closely: others that changed are `left`.
 
-    `may_go` says which documents may be removed, `stay` are those that are not read, whatever became of them; with
-    `repair_only` nothing is wanted but recorded bytes. `believe` says that equal bytes are cut as they were. `force`
-    are documents that are wanted even so. `taken_at`, if given, is when the look began, by the clock of the fingerprint
-    file that will keep what is seen: `seen` is which folders were listed, with their rules; `held` the sources of which
-    documents are missing and stay; `redrawn` the records of the folders in which anything is not as the ledger has it.
+    `may_go` says which documents may be removed, `stay` are those that are not read, whatever became of them, `as_is`
+    those that count as unread while their bytes are the recorded ones; with `repair_only` nothing is wanted but
+    recorded bytes. `believe` says that equal bytes are cut as they were. `force` are documents that are wanted even so.
+    `taken_at`, if given, is when the look began, by the clock of the fingerprint file that will keep what is seen:
+    `seen` is which folders were listed, with their rules; `held` the sources of which documents are missing and stay;
+    `redrawn` the records of the folders in which anything is not as the ledger has it.
     """
 
     assembly: Assembly
@@ -74,6 +75,7 @@ class Survey:
     force: frozenset[DocumentId] = frozenset()
     may_go: Callable[[DocumentId], bool] = lambda _id: True
     stay: frozenset[DocumentId] = frozenset()
+    as_is: frozenset[DocumentId] = frozenset()
     repair_only: bool = False
     taken_at: int | None = None
     workers: int = 1
@@ -182,6 +184,10 @@ class Survey:
             return False
         digest = content_digest(content)
         same = (recorded.digest, recorded.format) == (digest, entry.format)
+        if same and id in self.as_is and id not in self.force:
+            self.unread.add(id)
+            self._redraw(id, recorded._replace(identity=identity))
+            return True
         asked = (self.only is None or id in self.only) and (same or not self.repair_only)
         if same and not (asked and (id in self.force or not self.believe)):
             self._redraw(id, recorded._replace(identity=identity))
@@ -259,7 +265,7 @@ class Survey:
 
     def _settle(self, name: str, missing: set[DocumentId], unread: set[str]) -> None:
         """What was not listed is gone, unless it stands where nothing is known."""
-        folders = tuple(path for path in unread if path.endswith("/"))
+        folders = tuple(path for path in unread if not path or path.endswith("/"))
         unseen = {
             id_ for id_ in missing if WHOLE_SOURCE in unread or id_.path in unread or id_.path.startswith(folders)
         }

@@ -30,6 +30,7 @@ class Underway:
         if goal.replaces is None:
             return
         self.refuse_edited()
+        pending.refuse_moving(goal.assembly.config)
         number, digest = self.plan.base.generation + 1, plan_digest(self.plan)
         text = goal.assembly.config.text
         self._journal = pending.Journal(goal.command, goal.why, number, digest, goal.replaces, text, goal.asked)

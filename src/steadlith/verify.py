@@ -15,7 +15,7 @@ from steadlith import lockfile, relexing
 from steadlith.border import adapter
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import Level
-from steadlith_core.state import identity
+from steadlith_core.state import foreign, identity
 from steadlith_core.state.moving import EMPTY
 from steadlith_core.state.roots import corpus_root, state_root
 from steadlith_core.state.tree import document_root
@@ -166,7 +166,7 @@ def _document_problems(
         yield f"{document.id}: its chunks and metadata lead to root {root}, recorded is {document.root}"
     if recipe is None:
         return
-    name = identity.chunk_hasher(recipe)
+    name = identity.chunk_hasher(foreign.cut_by(recipe, document.metadata))
     texts = reader.texts(sorted({row.text_hash for row in rows}))
     for position, row in enumerate(rows):
         text = texts.get(row.text_hash)

@@ -28,6 +28,7 @@ OURS: Mapping[str, Mapping[str, str]] = {
     "sources": {
         "filesystem": "steadlith_adapters.sources.filesystem:FACTORY",
         "git": "steadlith_adapters.sources.git:FACTORY",
+        "imported": "steadlith_adapters.sources.imported:FACTORY",
         "python": "steadlith_adapters.sources.python:FACTORY",
         "records": "steadlith_adapters.sources.records:FACTORY",
     },

@@ -188,12 +188,22 @@ class CacheFileError(SteadlithError):
     """
 
 
+class ImportFileError(SteadlithError):
+    """A file to be imported from is not what it was said to be: another program's, another version's, or damaged."""
+
+
+class ImportRefused(SteadlithError):
+    """Nothing can be imported into this index as it is, or as the files are now. The message says what to do first."""
+
+
 class RollbackRefused(SteadlithError):
     """A generation cannot be gone back to; the message names what is missing. Nothing was written."""
 
 
 class ChangeUnfinished(SteadlithError):
-    """A rollback or a migration is committed and its configuration is not in place; its `--resume` ends it."""
+    """A rollback or a migration is committed and its configuration is not in place, or an index is on its way to
+    another store; its `--resume` ends it.
+    """
 
     exit_code = 6
 

@@ -72,13 +72,23 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
+class Copied:
+    """A batch of an index that moves is committed where it goes; `done` of `total` chunks so far."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Warned:
     """Something a person should read, without any effect on the outcome."""
 
     message: str
 
 
-Event: TypeAlias = "Waiting | Checking | Started | Embedded | Retrying | Refused | Committing | Committed | Warned"
+Event: TypeAlias = (
+    "Waiting | Checking | Started | Embedded | Retrying | Refused | Committing | Committed | Copied | Warned"
+)
 
 
 class Reporter(Protocol):

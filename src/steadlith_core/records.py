@@ -155,8 +155,8 @@ class Listed:
     """A part of a listing: all documents directly in one folder (`""`, or a path that ends in `/`).
 
     `same` are names of the known folder whose stamps are as they were; everything else that is there is an entry.
-    `unread` are paths, and folders ending in `/`, of which nothing is known: a recorded document there is kept as it
-    is, never deleted (invariant 5).
+    `unread` are paths, and folders ending in `/` (the topmost is `""`), of which nothing is known: a recorded document
+    there is kept as it is, never deleted (invariant 5).
     """
 
     folder: str

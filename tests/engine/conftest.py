@@ -1,11 +1,18 @@
 """A folder of documents with an index over it, driven through the Python API."""
 
+import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 import steadlith
+from steadlith import config as configuration
+from steadlith.assembly import Assembly
+from steadlith.imports import Request
+from steadlith_adapters.embedders.hash import FACTORY as HASH
+from steadlith_core import vectors
 
 CONFIG = """
 [sources.docs]
@@ -35,6 +42,22 @@ class Site:
     def configure(self, source="", embedding="", rest=""):
         text = CONFIG.format(source=source, embedding=embedding, rest=rest)
         (self.root / "steadlith.toml").write_text(text, "utf-8")
+
+    def text(self):
+        return (self.root / "steadlith.toml").read_text("utf-8")
+
+    def under(self, store):
+        """The configuration's text with another `[store]`, which stands at its end."""
+        return self.text().partition("[store]")[0] + store
+
+    def elsewhere(self, store):
+        """The index of that text."""
+        return Assembly(configuration.read(self.under(store), self.root / "steadlith.toml"))
+
+    def move(self, store, **options):
+        """Move the index to another store."""
+        stores = self.open().migrations.stores
+        return stores.apply(stores.plan(self.under(store)), **options)
 
     def write(self, path, content):
         place = self.docs / path
@@ -115,6 +138,95 @@ def churned(settled, article):
     return settled
 
 
+@pytest.fixture
+def server(postgres_settings):
+    """The `[store]` of an index on the server."""
+    return "[store]\ntype = 'postgres'\n" + "".join(
+        f"{key} = {value!r}\n" for key, value in postgres_settings().items()
+    )
+
+
 def touch_all(folder: Path, when=1_700_000_000):
     for path in folder.rglob("*"):
         os.utime(path, (when, when))
+
+
+GOLDEN = Path(__file__).parent / "foreign" / "golden"
+
+
+class Adopting:
+    """Files of other programs, and importing them into a site that has the documents which they were made of."""
+
+    def __init__(self, folder: Path, make_site):
+        self.folder = folder
+        self._make_site = make_site
+        self.model = HASH.build({"dimensions": 32})
+
+    def site(self, name="site", **tables):
+        """The golden documents, and no index."""
+        site = self._make_site(name, **tables)
+        shutil.copytree(GOLDEN / "docs", site.docs, dirs_exist_ok=True)
+        return site
+
+    def request(self, form, **more):
+        """What the real programs left (`steadlith-1`, `langchain`), or lines of our own (`jsonl`)."""
+        whole = {
+            "steadlith-1": {
+                "files": (GOLDEN / "steadlith-1" / "index.sqlite3",),
+                "cache": GOLDEN / "steadlith-1" / "cache.sqlite3",
+            },
+            "langchain": {
+                "files": (GOLDEN / "langchain" / "export.jsonl",),
+                "records": GOLDEN / "langchain" / "records.sqlite",
+            },
+            "jsonl": {},
+        }[form]
+        if form == "jsonl" and "files" not in more:
+            more["files"] = (self.lines(self.paragraphs()),)
+        return Request(form, **{**whole, "strip": "" if form == "jsonl" else "docs/", **more})
+
+    def paragraphs(self):
+        """The golden documents, a row for each paragraph."""
+        for path in sorted((GOLDEN / "docs").rglob("*.md")):
+            name = path.relative_to(GOLDEN / "docs").as_posix()
+            for text in path.read_text("utf-8").strip().split("\n\n"):
+                yield {"text": text, "document": name}
+
+    def vector(self, text):
+        return [float(number) for number in vectors.unpack(self.model.embed_query(text))]
+
+    def lines(self, rows, name="chunks.jsonl"):
+        """A file of these rows, each with the vector of its text unless it has one; text is a line as it is."""
+        file = self.folder / name
+        whole = (row if isinstance(row, str) or "vector" in row else self._with_vector(row) for row in rows)
+        file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in whole), "utf-8")
+        return file
+
+    def _with_vector(self, row):
+        return {"vector": self.vector(str(row.get("text", ""))), **row}
+
+    def adopt(self, site, request):
+        """Preview and do it; what was previewed, and how it ended."""
+        imports = site.open().imports
+        found = imports.preview(request)
+        return found, imports.apply(found, same_model=True)
+
+
+@pytest.fixture
+def adopting(tmp_path, make_site):
+    return Adopting(tmp_path, make_site)
+
+
+@pytest.fixture
+def embedding(monkeypatch):
+    """Every text that a model was given to embed, the probe's too."""
+    given = []
+    kind = type(HASH.build({"dimensions": 32}))
+    whole = kind.embed_documents
+
+    def embed(self, texts):
+        given.extend(texts)
+        return whole(self, texts)
+
+    monkeypatch.setattr(kind, "embed_documents", embed)
+    return given

@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "history": "past:history",
     "rollback": "rollback:rollback",
     "migrate": "migrate:migrate",
+    "import": "importing:import_",
     "tag": "past:tag",
     "restore": "past:restore",
     "search": "reading:search",

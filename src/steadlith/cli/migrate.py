@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.config
+@click.option(
+    "--store", metavar="TYPE", help="Move the index to a store of this type; its settings by --set store.KEY=."
+)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting, as embedding.dimensions=512.")
 @click.option("--unset", "dropped", multiple=True, metavar="KEY", help="A setting that goes.")
 @click.option(
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 @options.json
 def migrate(
     config: Path,
+    store: str | None,
     settings: tuple[str, ...],
     dropped: tuple[str, ...],
     to: Path | None,
@@ -76,15 +80,24 @@ def migrate(
 
     The other configuration is the file as you edited it, or what --set, --unset and --to make of it. The new
     generation is built beside the live one, checked, and swapped in by one commit; the configuration file follows.
+    Another [store] moves the index: it is copied there, verified, and nothing is embedded.
     """
     import steadlith
+    from steadlith.cli import moving
 
-    asks = bool(settings or dropped or to or out or do or questions or sample or min_recall is not None)
-    _refuse_mixture(asks=asks, end=resume + abort, force=force)
+    checked = bool(out or questions or sample or min_recall is not None)
+    _refuse_mixture(asks=bool(store or settings or dropped or to or do or checked), end=resume + abort, force=force)
     allow = frozenset(f"--{name.replace('_', '-')}" for name, given in allowed.items() if given)
     with stopping() as stop, steadlith.open(config) as index:
-        if abort:
+        if abort and not moving.abort(index, lock_timeout, force=force, json_output=json_output):
             return _abort(index, lock_timeout, force=force, json_output=json_output)
+        if abort:
+            return 0
+        text = None if resume else _wanted(index, to, store, settings, dropped)
+        if moving.is_one(index, text):
+            _refuse_plan_options(given=checked or steps or bool(hold))
+            moving.move(index, text, lock_timeout, stop, do=do or resume, yes=yes, json_output=json_output)
+            return 0
         look = steadlith.Look(held=documents_of(index, hold))
         if resume:
             found = index.migrations.begun(look, workers=workers)
@@ -93,9 +106,7 @@ def migrate(
         else:
             found = index.migrations.plan(
                 look,
-                text=None if to is None else _text(to),
-                settings=settings,
-                dropped=dropped,
+                text=text,
                 sample=sample,
                 questions_file=questions,
                 min_recall=min_recall,
@@ -119,6 +130,26 @@ def _refuse_mixture(*, asks: bool, end: int, force: bool) -> None:
         raise click.UsageError("--resume and --abort end what another migration began. Give one of them alone.")
     if force and not end:
         raise click.UsageError("--force is for --resume and --abort.")
+
+
+def _refuse_plan_options(*, given: bool) -> None:
+    if given:
+        raise click.UsageError(
+            "A move to another store has no plan and no golden questions: leave out --out, --steps, --hold, --sample, "
+            "--questions and --min-recall."
+        )
+
+
+def _wanted(
+    index: Index, to: Path | None, store: str | None, settings: tuple[str, ...], dropped: tuple[str, ...]
+) -> str:
+    """The text of the configuration that is asked for."""
+    from steadlith import amending
+
+    text = index.config.text if to is None else _text(to)
+    if store is not None:
+        text = amending.in_store(text, store)
+    return amending.amended(text, settings, dropped)
 
 
 def _text(file: Path) -> str:

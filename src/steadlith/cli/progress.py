@@ -22,13 +22,14 @@ class Progress:
     """Renders the events of one apply. Off a terminal, a run of one call is over too soon to be told about."""
 
     def __init__(self) -> None:
+        self._copied = Counted("Copied", "chunks")
         self._several = False
         self._told = 0
         self._within_line = False
 
     def __call__(self, event: Event) -> None:
         """Take one event. A reader of stderr who went away stops no apply."""
-        from steadlith_core.events import Embedded, Started
+        from steadlith_core.events import Copied, Embedded, Started
 
         with suppress(OSError):
             match event:
@@ -37,6 +38,8 @@ class Progress:
                     click.echo(f"\rEmbedding {event.done:,} of {event.total:,}", err=True, nl=not self._within_line)
                 case Embedded():
                     self._count(event.done, event.total)
+                case Copied():
+                    self._copied(event.done, event.total)
                 case Started():
                     self._several = event.batches > 1
                     if self._several and not sys.stderr.isatty():

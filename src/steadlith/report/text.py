@@ -133,15 +133,14 @@ def _hit(rank: int, hit: Hit, asked: Sequence[str]) -> Iterator[Line]:
     arms = f"dense {hit.dense:.3f}" if hit.dense is not None else "dense -"
     arms += f", lexical {hit.lexical:.2f}" if hit.lexical is not None else ", lexical -"
     span = hit.span
-    yield (
-        "bold",
-        f"{rank}. {clean(str(hit.document))}:{span.first_line}-{span.last_line}  {hit.score:.3f} ({arms})",
-    )
+    lines = f":{span.first_line}-{span.last_line}" if span.first_line else ""
+    yield "bold", f"{rank}. {clean(str(hit.document))}{lines}  {hit.score:.3f} ({arms})"
     if hit.headings:
         yield "cyan", "   " + clean(" > ".join(hit.headings))
     for line in snippet(hit.text, asked, SNIPPET_LINES):
         yield "", "   " + _fit(clean(line), asked)
-    yield "dim", f"   bytes {span.start}-{span.end} of {hit.source_digest.short}"
+    where = f"bytes {span.start}-{span.end} of" if lines else "imported text, not found in"
+    yield "dim", f"   {where} {hit.source_digest.short}"
 
 
 def _fit(line: str, asked: Sequence[str]) -> str:

@@ -82,8 +82,8 @@ class Wait:
 class Commit:
     """Write rows and head in one transaction. Feed `CommitDone`, `CommitUnknown` or `Failed`.
 
-    The vectors that `planned.writes.vectors` needs are all to be had: from the cache, or from the store. `plan_digest`
-    names the plan that is applied.
+    The vectors that `planned.writes.vectors()` needs are all to be had: from the cache, or from the store.
+    `plan_digest` names the plan that is applied.
     """
 
     expected: Head

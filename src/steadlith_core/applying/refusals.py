@@ -27,10 +27,9 @@ MOST_LISTED = 20
 def finding(key: Digest, why: SteadlithError, writes: Writes) -> Finding:
     """The text of `key`, with the chunks that it is the text of."""
     places = [
-        f"{version.id}:{placement.span.first_line} (chunk {position})"
-        for version in writes.versions
-        for position, placement in enumerate(version.placements)
-        if writes.vectors.get(placement.entry_hash) == key
+        f"{id_}:{chunk.span.first_line} (chunk {position})"
+        for id_, position, chunk, needed in writes.needing()
+        if needed == key
     ]
     more = f" and {len(places) - MOST_PLACES:,} more" if len(places) > MOST_PLACES else ""
     size = len(writes.inputs[key].encode())
@@ -63,10 +62,4 @@ def _without(documents: Sequence[str]) -> str:
 
 def _documents(refused: Collection[Digest], writes: Writes) -> tuple[str, ...]:
     """Who holds any of these texts."""
-    return tuple(
-        sorted(
-            str(version.id)
-            for version in writes.versions
-            if any(writes.vectors.get(placement.entry_hash) in refused for placement in version.placements)
-        )
-    )
+    return tuple(sorted({str(id_) for id_, _, _, key in writes.needing() if key in refused}))

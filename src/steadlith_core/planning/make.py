@@ -110,7 +110,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
     )
     # What a rollback leads to was there, and somebody named it: nothing of it is lost by accident.
     tripped = () if world.rollback_to is not None else judge(plan, losses(world, matching), terms.limits)
-    carry_out = partial(writes, world.recipe.spaces[0], before, world, matching, changes)
+    carry_out = partial(writes, before, world, matching, changes)
     return Planned(replace(plan, tripped=tripped), carry_out)
 
 
@@ -246,7 +246,8 @@ def _reembed_reason(
     was = world.head.recipe
     if was is None or models(was) != models(world.recipe):
         return Reason.MODEL
-    if was.template_id != world.recipe.template_id:
+    # A vector that was brought along is made of no template, and its entry stays.
+    if was.template_id != world.recipe.template_id and recorded.entry_hash != chunk.entry.entry_hash:
         return Reason.TEMPLATE
     if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
         return Reason.CONTEXT

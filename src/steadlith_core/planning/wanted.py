@@ -13,13 +13,13 @@ from steadlith_core.errors import DocumentError
 from steadlith_core.planning.pathrules import path_metadata
 from steadlith_core.records import Chunk, Finding, FindingKind
 from steadlith_core.rows import EntryRow, TextRow
-from steadlith_core.state import identity
+from steadlith_core.state import foreign, identity
 from steadlith_core.state.template import TEMPLATES
 from steadlith_core.state.tree import document_root
 from steadlith_core.text.tokens import ESTIMATOR_ID, estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from steadlith_core.chunking.together import Cut
     from steadlith_core.digest import Digest
@@ -62,7 +62,8 @@ class Cutter:
 class WantedChunk:
     """One occurrence as it is to be. `model_input` is the exact text that a model would be given, `tokens` its size.
 
-    One that is not embedded has no vector key, and its model input is empty. `occurrence` is the number that it must
+    One that is not embedded has no vector key, and its model input is empty; so is that of one whose vector was brought
+    along (`state/foreign.py`), which no model is asked for. `occurrence` is the number that it must
     have; none where it is free.
     """
 
@@ -94,6 +95,14 @@ class SourceText(NamedTuple):
     id: DocumentId
     format: Format
     content: Content
+
+
+class ForeignChunk(NamedTuple):
+    """A text of another program, what its vector is known by (`foreign.context_hash`), and where it stands."""
+
+    text: str
+    context_hash: Digest
+    span: Span
 
 
 Wanted: TypeAlias = "tuple[WantedDocument, tuple[Finding, ...]]"
@@ -137,6 +146,7 @@ def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> 
     title = own.get("title") or front.title or cut.title
     by_path = path_metadata(how.path_rules.get(source.id.source, ()), source.id.path)
     metadata = {**by_path, **front.fields, **own, "title": title, "format": str(source.format)}
+    _refuse_as_foreign(metadata)
     name = identity.chunk_hasher(how.recipe)
     wanted = tuple(_name_chunk(how, name, title, chunk) for chunk in cut.chunks)
     _refuse_too_long(how, wanted)
@@ -152,6 +162,13 @@ def _document(how: Cutter, source: SourceText, front: FrontMatter, cut: Cut) -> 
     return made, tuple(placed)
 
 
+def _refuse_as_foreign(metadata: Mapping[str, str]) -> None:
+    if foreign.policy(metadata) is not None:
+        said = metadata[foreign.KEY]
+        message = f"its metadata say {foreign.KEY} = {said!r:.80}, which only an import may say; name it otherwise"
+        raise DocumentError(FindingKind.FRONT_MATTER, message)
+
+
 def rewant(
     how: Cutter,
     id: DocumentId,  # noqa: A002
@@ -160,16 +177,49 @@ def rewant(
     chunks: Sequence[tuple[RecordedChunk, EntryRow, str]],
     *,
     same_occurrences: bool = False,
+    given: Container[Digest] | None = None,
 ) -> WantedDocument:
     """The same cut as recorded, under this recipe: for documents whose source is not read.
 
-    With `same_occurrences` its chunks must be the occurrences that they were.
+    With `same_occurrences` its chunks must be the occurrences that they were. `given` are the keys of the vectors that
+    chunks of a foreign document go on with, by default all that came with them; the others are embedded from text.
     """
-    name = identity.chunk_hasher(how.recipe)
+    name = identity.chunk_hasher(foreign.cut_by(how.recipe, metadata))
     wanted = [_name_chunk(how, name, entry.title, _as_cut(row, entry, text)) for row, entry, text in chunks]
+    if foreign.policy(metadata) is not None:
+        wanted = [_as_given(chunk, entry, given) for chunk, (_, entry, _) in zip(wanted, chunks, strict=True)]
     if same_occurrences:
         wanted = [replace(chunk, occurrence=row.occurrence) for chunk, (row, *_) in zip(wanted, chunks, strict=True)]
     return WantedDocument(id, _root(wanted, metadata), metadata, source_digest, tuple(wanted))
+
+
+def _as_given(chunk: WantedChunk, entry: EntryRow, given: Container[Digest] | None) -> WantedChunk:
+    """A foreign chunk with the vector that it came with, if it goes on with that."""
+    key = foreign.given_key(entry)
+    if key is None or (given is not None and key not in given):
+        return chunk
+    return replace(chunk, entry=entry, vector_key=key, model_input="")
+
+
+def as_given(
+    how: Cutter,
+    id: DocumentId,  # noqa: A002
+    metadata: Mapping[str, str],
+    source_digest: Digest,
+    chunks: Sequence[ForeignChunk],
+) -> WantedDocument:
+    """A foreign document: its chunks as another program cut them, with the vectors that came with them."""
+    name = identity.chunk_hasher(foreign.cut_by(how.recipe, metadata))
+    title = metadata["title"]
+    wanted = tuple(_given_chunk(name, title, chunk) for chunk in chunks)
+    return WantedDocument(id, _root(wanted, metadata), metadata, source_digest, wanted)
+
+
+def _given_chunk(name: Callable[[str], Digest], title: str, chunk: ForeignChunk) -> WantedChunk:
+    text, context = TextRow(identity.text_hash(chunk.text), chunk.text), chunk.context_hash
+    entry = EntryRow(identity.entry_hash(text.text_hash, title, (), context), text.text_hash, title, (), context)
+    key = foreign.vector_key(text.text_hash, context)
+    return WantedChunk(name(chunk.text), text, entry, key, "", chunk.span, estimate(chunk.text))
 
 
 def _as_cut(row: RecordedChunk, entry: EntryRow, text: str) -> Chunk:

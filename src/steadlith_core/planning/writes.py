@@ -4,27 +4,32 @@
    back has the number that it had, so a document may be written for its numbers alone.
 2. A document whose root, entries and numbers did not change gets new spans only.
 3. Only entries that are new to their occurrence, or to the space, need a vector, and of those only embedded ones.
+4. Rows are made as they are asked for, and each time anew: of a first load they would weigh more than its plan.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.steps import Reason, Update
 from steadlith_core.rows import DocumentVersion, Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.matching import Matching, Recorded
     from steadlith_core.planning.plan import DocumentChange
-    from steadlith_core.planning.wanted import WantedDocument
+    from steadlith_core.planning.wanted import WantedChunk, WantedDocument
     from steadlith_core.planning.world import World
     from steadlith_core.records import DocumentId, Space, Span
-    from steadlith_core.rows import EntryRow, TextRow, TrieNode
+    from steadlith_core.rows import EntryRow, RecordedChunk, TextRow, TrieNode
+
+T = TypeVar("T")
+REMEMBERED = 8_192
+"""Names of rows that are not given again while they are remembered: what many documents share is sent once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,86 +43,128 @@ class Respan:
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """Rows to put and documents to close. `vectors` maps each entry to the key of the vector that it needs;
-    `inputs` maps each such key to the exact text a model would be given. `nodes` and `dropped` move the corpus trie.
-    With `mend` what is put replaces what is kept under its name.
+    """Rows to put and documents to close. A row may come more than once, and is the same then.
+
+    `written` are the documents that get a new version, `respanned` those that get new spans, each in id order. `inputs`
+    maps each vector key that is needed to the exact text a model would be given.
     """
 
-    space: Space
-    texts: Mapping[Digest, TextRow]
-    entries: Mapping[Digest, EntryRow]
-    vectors: Mapping[Digest, Digest]
-    inputs: Mapping[Digest, str]
-    versions: tuple[DocumentVersion, ...]
-    respans: tuple[Respan, ...]
+    before: Recorded
+    world: World
+    matching: Matching
+    written: tuple[DocumentId, ...]
+    respanned: tuple[DocumentId, ...]
     closed: tuple[DocumentId, ...]
-    nodes: Mapping[str, TrieNode]
-    dropped: frozenset[str]
-    mend: bool
+    inputs: Mapping[Digest, str]
+
+    @property
+    def space(self) -> Space:
+        """Where the vectors go."""
+        return self.world.recipe.spaces[0]
+
+    @property
+    def nodes(self) -> Mapping[str, TrieNode]:
+        """The nodes of the corpus trie that change."""
+        return self.world.moved.put
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The nodes of the corpus trie that go."""
+        return self.world.moved.dropped
+
+    @property
+    def mend(self) -> bool:
+        """Whether what is put replaces what is kept under its name."""
+        return self.world.mend
+
+    def texts(self) -> Iterator[TextRow]:
+        """The texts of the entries."""
+        return _once((chunk.text for chunk in self._entering()), lambda row: row.text_hash)
+
+    def entries(self) -> Iterator[EntryRow]:
+        """What is new to its occurrence."""
+        return _once((chunk.entry for chunk in self._entering()), lambda row: row.entry_hash)
+
+    def vectors(self) -> Iterator[tuple[Digest, Digest]]:
+        """Each entry that needs a vector, and the key of it."""
+        pairs = ((chunk.entry.entry_hash, key) for _, _, chunk, key in self.needing())
+        return _once(pairs, lambda pair: pair[0])
+
+    def needing(self) -> Iterator[tuple[DocumentId, int, WantedChunk, Digest]]:
+        """Each chunk that needs a vector, by document and position, and the key of it."""
+        return _needing(self.before, self.world, self.matching, self.written)
+
+    def versions(self) -> Iterator[DocumentVersion]:
+        """The new versions, in id order."""
+        for id_ in self.written:
+            document = self.world.wanted[id_]
+            placements = _placements(self.before, self.matching, document)
+            yield DocumentVersion(id_, document.root, document.metadata, document.source_digest, placements)
+
+    def respans(self) -> Iterator[Respan]:
+        """The new spans, in id order."""
+        for id_ in self.respanned:
+            document = self.world.wanted[id_]
+            yield Respan(id_, document.source_digest, tuple(chunk.span for chunk in document.chunks))
+
+    def _entering(self) -> Iterator[WantedChunk]:
+        for id_ in self.written:
+            mended = id_ in self.world.mended
+            for chunk, old in _continued(self.before, self.matching, self.world.wanted[id_]):
+                if mended or _is_entering(chunk, old):
+                    yield chunk
 
 
-def writes(
-    space: Space,
-    before: Recorded,
-    world: World,
-    matching: Matching,
-    changes: tuple[DocumentChange, ...],
-) -> Writes:
+def writes(before: Recorded, world: World, matching: Matching, changes: tuple[DocumentChange, ...]) -> Writes:
     """The rows for `changes`."""
-    same_space = world.head.recipe is not None and world.head.recipe.spaces == world.recipe.spaces
-    texts: dict[Digest, TextRow] = {}
-    entries: dict[Digest, EntryRow] = {}
-    vectors: dict[Digest, Digest] = {}
-    inputs: dict[Digest, str] = {}
-    versions: list[DocumentVersion] = []
-    respans: list[Respan] = []
     steps = {change.id: change.steps for change in changes if change.fate is not Fate.REMOVED}
     renumbered = frozenset(_renumbered(before, world))
+    written: list[DocumentId] = []
+    respanned: list[DocumentId] = []
     for id_ in sorted(steps.keys() | world.mended | renumbered):
-        document = world.wanted[id_]
-        mended = id_ in world.mended
-        if steps.get(id_) == (Update(None, Reason.SOURCE_BYTES),) and not mended and id_ not in renumbered:
-            spans = tuple(chunk.span for chunk in document.chunks)
-            respans.append(Respan(id_, document.source_digest, spans))
-            continue
-        placements = _placements(before, matching, document)
-        versions.append(
-            DocumentVersion(document.id, document.root, document.metadata, document.source_digest, placements)
-        )
-        for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
-            old = before[found.origin][1][found.old_position] if found else None
-            if old is None or mended or old.entry_hash != chunk.entry.entry_hash:
-                texts[chunk.text.text_hash] = chunk.text
-                entries[chunk.entry.entry_hash] = chunk.entry
-            if chunk.vector_key is None:
-                continue
-            if old is None or mended or old.entry_hash != chunk.entry.entry_hash or not same_space:
-                vectors[chunk.entry.entry_hash] = chunk.vector_key
-                inputs[chunk.vector_key] = chunk.model_input
+        same = id_ not in world.mended and id_ not in renumbered
+        only_bytes = same and steps[id_] == (Update(None, Reason.SOURCE_BYTES),)
+        (respanned if only_bytes else written).append(id_)
     closed = tuple(change.id for change in changes if change.fate is Fate.REMOVED)
-    return Writes(
-        space,
-        texts,
-        entries,
-        vectors,
-        inputs,
-        tuple(versions),
-        tuple(respans),
-        closed,
-        world.moved.put,
-        world.moved.dropped,
-        mend=world.mend,
-    )
+    inputs = {key: chunk.model_input for _, _, chunk, key in _needing(before, world, matching, written)}
+    return Writes(before, world, matching, tuple(written), tuple(respanned), closed, inputs)
 
 
-def _placements(
-    before: Recorded,
-    matching: Matching,
-    document: WantedDocument,
-) -> tuple[Placement, ...]:
-    placements = []
+def _needing(
+    before: Recorded, world: World, matching: Matching, written: Iterable[DocumentId]
+) -> Iterator[tuple[DocumentId, int, WantedChunk, Digest]]:
+    same_space = world.head.recipe is not None and world.head.recipe.spaces == world.recipe.spaces
+    for id_ in written:
+        each = not same_space or id_ in world.mended
+        for position, (chunk, old) in enumerate(_continued(before, matching, world.wanted[id_])):
+            key = chunk.vector_key
+            if key is not None and (each or _is_entering(chunk, old)):
+                yield id_, position, chunk, key
+
+
+def _is_entering(chunk: WantedChunk, old: RecordedChunk | None) -> bool:
+    return old is None or old.entry_hash != chunk.entry.entry_hash
+
+
+def _continued(
+    before: Recorded, matching: Matching, document: WantedDocument
+) -> Iterator[tuple[WantedChunk, RecordedChunk | None]]:
+    """The chunks of a document, each with the recorded one that it continues."""
+    origin: DocumentId | None = None
+    rows: Sequence[RecordedChunk] = ()
     for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
-        continued = before[found.origin][1][found.old_position].occurrence if found else None
+        if found is None:
+            yield chunk, None
+            continue
+        if found.origin is not origin:  # neighbours share theirs, and a name takes longer to look up than all the rest
+            origin, rows = found.origin, before[found.origin][1]
+        yield chunk, rows[found.old_position]
+
+
+def _placements(before: Recorded, matching: Matching, document: WantedDocument) -> tuple[Placement, ...]:
+    placements = []
+    for chunk, old in _continued(before, matching, document):
+        continued = old.occurrence if old else None
         occurrence = continued if chunk.occurrence is None else chunk.occurrence
         placements.append(Placement(occurrence, chunk.entry.entry_hash, chunk.chunk_hash, chunk.span, chunk.parent))
     return tuple(placements)
@@ -130,3 +177,17 @@ def _renumbered(before: Recorded, world: World) -> Iterator[DocumentId]:
     for id_ in before.keys() & world.wanted.keys():
         if [row.occurrence for row in before[id_][1]] != [chunk.occurrence for chunk in world.wanted[id_].chunks]:
             yield id_
+
+
+def _once(rows: Iterable[T], name: Callable[[T], Digest]) -> Iterator[T]:
+    """The rows without those that came before, as far as that is remembered: at least `REMEMBERED` distinct ones."""
+    older: set[Digest] = set()
+    newer: set[Digest] = set()
+    for row in rows:
+        if name(row) in newer:
+            continue
+        if name(row) not in older:
+            yield row
+        newer.add(name(row))
+        if len(newer) == REMEMBERED:
+            older, newer = newer, set()

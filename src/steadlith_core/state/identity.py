@@ -60,8 +60,13 @@ def embedding_id(chunk: Digest, context: Digest, model_id: str, document_params_
 
 def entry_hash(text: Digest, title: str, headings: tuple[str, ...], context: Digest | None) -> Digest:
     """H[entry]: what a store keeps one lexical row and one vector per space of; without a context it keeps neither."""
+    return entry_hash_of(text, title, _encoded(headings), context)
+
+
+def entry_hash_of(text: bytes, title: str, headings: bytes, context: bytes | None) -> Digest:
+    """H[entry] of headings whose canonical bytes are at hand, as a store keeps them."""
     # format.md 3.7: the context of what no model ever sees is none.
-    fields = canon.encode(text) + _encoded(title) + _encoded(headings) + canon.encode(context)
+    fields = canon.encode(text) + _encoded(title) + headings + canon.encode(context)
     return hasher("entry")(canon.list_of(fields))
 
 

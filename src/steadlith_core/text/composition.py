@@ -34,6 +34,18 @@ def is_composed(text: str) -> bool:
     return text.isascii() or is_normalized("NFC", text)
 
 
+def composed(text: str) -> str:
+    """The text in NFC 14.0."""
+    if is_composed(text):
+        return text
+    parts = []
+    at = 0
+    for start, end, replacement in changes(text):
+        parts += [text[at:start], replacement]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
 def is_boundary(char: str) -> bool:
     """Whether a cut may fall before this code point: either side, alone, is then normalised as in the whole.
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from steadlith_adapters.stores.sqlite import FACTORY, connection
 from steadlith_adapters.stores.sqlite.checks import remade
+from steadlith_adapters.stores.sqlite.settle import LARGE
 from steadlith_conformance.samples import doc, pieces, write
 
 WORDS = [f"w{number}" for number in range(60)]
@@ -68,3 +69,18 @@ def test_a_word_more_or_less_or_elsewhere_is_not_the_same(index, statement):
     assert is_same(index)
     change(index, statement)
     assert not is_same(index)
+
+
+def segments(folder):
+    with closing(connection.reading(folder / "index.sqlite3")) as reading:
+        return reading.value("SELECT count(DISTINCT segid) FROM lexical_idx")
+
+
+def test_a_commit_that_doubles_a_large_index_leaves_one_segment_and_a_small_one_leaves_its_own(tmp_path):
+    with closing(FACTORY.open({"path": "index.sqlite3"}, root=str(tmp_path), readonly=False)) as store:
+        found = []
+        for path, size in (("a.md", 3), ("b.md", LARGE - 1), ("c.md", LARGE + 2), ("d.md", LARGE)):
+            write(store, {doc(path): pieces(*(f"word {path} {number}" for number in range(size)))})
+            found.append(segments(tmp_path))
+    assert found == [1, 2, 1, 2]
+    assert is_same(tmp_path)

@@ -79,7 +79,7 @@ def test_a_mended_document_whose_vector_is_nowhere_is_embedded_and_paid_for(buil
     assert made.plan.base.corpus_root == made.plan.target.corpus_root
     whole = make_plan(replace(mended, available=frozenset({x.vector_key, y.vector_key})), build.terms())
     assert whole.plan.changes == ()
-    assert [version.id for version in whole.writes.versions] == [document.id]
+    assert [version.id for version in whole.writes.versions()] == [document.id]
 
 
 def test_calls_are_rounded_up_and_who_pays_for_nothing_asks_no_probe(build):

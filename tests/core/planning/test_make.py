@@ -289,9 +289,10 @@ def test_a_parent_is_added_without_a_vector_and_costs_nothing(build):
     assert (made.plan.cost.embeddings, made.plan.cost.cached, made.plan.cost.tokens) == (2, 0, 6)
     assert made.plan.counts["add"] == 3
     assert set(made.writes.inputs.values()) == {"x", "y"}
-    assert len(made.writes.entries) == len(made.writes.texts) == 3
-    assert made.writes.vectors.keys() == {row.entry_hash for row in made.writes.entries.values() if row.embed}
-    assert [placement.parent for placement in made.writes.versions[0].placements] == [-1, 0, 0]
+    entries, (version,) = list(made.writes.entries()), made.writes.versions()
+    assert len(entries) == len(list(made.writes.texts())) == 3
+    assert dict(made.writes.vectors()).keys() == {row.entry_hash for row in entries if row.embed}
+    assert [placement.parent for placement in version.placements] == [-1, 0, 0]
     assert load(dump(made.plan)) == made.plan
 
 
@@ -324,10 +325,10 @@ def test_nothing_that_is_not_embedded_ever_needs_a_vector(build, data):
             if isinstance(step, Add | Reembed | Rekey):
                 assert (step.vector_key is not None) == chunks[change.id][step.position].entry.embed
     unembedded = {chunk.entry.entry_hash for row in chunks.values() for chunk in row if not chunk.entry.embed}
-    assert not made.writes.vectors.keys() & unembedded
+    assert not dict(made.writes.vectors()).keys() & unembedded
     assert None not in made.writes.inputs
-    assert set(made.writes.inputs) == set(made.writes.vectors.values())
-    for version in made.writes.versions:
+    assert set(made.writes.inputs) == set(dict(made.writes.vectors()).values())
+    for version in made.writes.versions():
         assert [placement.parent for placement in version.placements] == [row.parent for row in chunks[version.id]]
 
 
@@ -462,7 +463,7 @@ def test_a_text_goes_where_most_of_its_document_went(build, recorded):
 def test_a_respan_writes_spans_and_nothing_else(build):
     before, after = build.wanted("a", "ab"), build.wanted("a", "ab", source="CRLF now")
     made = make_plan(build.world([before], [after]), build.terms()).writes
-    (respan,) = made.respans
+    (respan,) = made.respans()
     assert (respan.id, respan.source_digest) == (after.id, after.source_digest)
     assert respan.spans == tuple(chunk.span for chunk in after.chunks)
-    assert (made.versions, made.texts, made.entries, made.vectors) == ((), {}, {}, {})
+    assert [list(rows()) for rows in (made.versions, made.texts, made.entries, made.vectors)] == [[], [], [], []]

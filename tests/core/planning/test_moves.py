@@ -135,9 +135,9 @@ def test_every_occurrence_goes_on_once_or_is_deleted_and_keeps_its_number(build,
         (id_, position): row.occurrence for id_, rows in world.chunks.items() for position, row in enumerate(rows)
     }
     text_of = {row.occurrence: row.text_hash for rows in world.chunks.values() for row in rows}
-    placed = [p for version in result.writes.versions for p in version.placements if p.occurrence is not None]
+    placed = [p for version in result.writes.versions() for p in version.placements if p.occurrence is not None]
     assert len({p.occurrence for p in placed}) == len(placed)
-    for version in result.writes.versions:
+    for version in result.writes.versions():
         for placement, chunk in zip(version.placements, world.wanted[version.id].chunks, strict=True):
             assert placement.occurrence is None or text_of[placement.occurrence] == chunk.text.text_hash
     deleted = {

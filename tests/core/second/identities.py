@@ -62,3 +62,15 @@ def unread_digest(old):
 
 def params_hash(params):
     return of_fields("params", params)  # 3.9
+
+
+def foreign_chunk_hash(text, policy):
+    return chunk_hash(text, "verbatim/1", policy, params_hash({}))  # 3.11
+
+
+def foreign_context_hash(model_id, params_hash, vector):
+    return of_fields("foreign", model_id, params_hash, vector)  # 3.12
+
+
+def foreign_vector_key(text, context):
+    return of_fields("foreign-vector", text, context)  # 3.13

@@ -13,14 +13,7 @@ from steadlith_core.text import composition
 
 def document_name(name: str) -> str:
     """A name (or a path) as it stands in a document's path."""
-    if composition.is_composed(name):
-        return name
-    parts = []
-    at = 0
-    for start, end, replacement in composition.changes(name):
-        parts += [name[at:start], replacement]
-        at = end
-    return "".join([*parts, name[at:]])
+    return composition.composed(name)
 
 
 def is_text(name: str) -> bool:

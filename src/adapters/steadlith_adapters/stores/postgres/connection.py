@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 OLDEST_SERVER = 140_000
 OLDEST_VECTOR = (0, 8)
 
+# Rows of words lie all over their table. Where these are in memory, be it the operating system's, PostgreSQL 18 hands
+# some at a time to another process and waits for it, which takes longer than reading them.
 _INTRODUCE = """
     SELECT set_config('search_path', quote_ident(%s), false), set_config('application_name', %s, false),
            set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false),
            set_config('jit', 'off', false), set_config('client_encoding', 'UTF8', false),
            set_config('plan_cache_mode', 'force_custom_plan', false),
+           set_config('effective_io_concurrency', '0', false),
            set_config('tcp_keepalives_idle', '60', false), set_config('tcp_keepalives_interval', '10', false),
            set_config('tcp_keepalives_count', '3', false)"""
 _FACTS = """

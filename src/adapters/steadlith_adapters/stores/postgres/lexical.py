@@ -3,7 +3,8 @@
 1. Only live entries are indexed, and `word` counts how many of them hold each word: the same live entries give the
    same scores, whatever was there before.
 2. A score is the sum over the terms of the term's rarity (that of BM25) times `ts_rank` of the term alone, divided by
-   the logarithm of the row's length. It is not BM25: how often a word stands in a row counts for less.
+   the logarithm of the number of the row's different words, which the server knows without counting. It is not BM25:
+   how often a word stands in a row counts for less.
 3. A term that more than a fifth of a large index holds is left out unless nothing else is asked for, as in every store
    of ours: it decides no order, and most of the time would go into it.
 """
@@ -54,8 +55,8 @@ _MISCOUNTED = """
 _GIVEN = """(
     SELECT a.entry, a.words::tsvector FROM unnest(%s::bigint[], %s::text[]) a(entry, words)) lexical(entry, words)"""
 KEPT = "AND entry = ANY(%s::bigint[])"
-_TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1)"
-_PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery, 1) ELSE 0 END"
+_TERM = "%s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery)"
+_PHRASE = "CASE WHEN words @@ %s::tsquery THEN %s::float8 * ts_rank('{1,1,1,1}', words, %s::tsquery) ELSE 0 END"
 
 
 _GATHER = """
@@ -177,7 +178,8 @@ def ranked(
             values += [rarity, query]
     those = [] if rows is None else [[entry for entry, _ in rows], [words for _, words in rows]]
     found = session.run(
-        f"SELECT entry, {' + '.join(scores)} AS score FROM {'lexical' if rows is None else _GIVEN} "  # noqa: S608
+        f"SELECT entry, ({' + '.join(scores)}) / ln(length(words) + 1) AS score "  # noqa: S608
+        f"FROM {'lexical' if rows is None else _GIVEN} "
         f"WHERE words @@ %s::tsquery {'' if among is None else KEPT} ORDER BY score DESC, entry LIMIT %s",
         *values,
         *those,

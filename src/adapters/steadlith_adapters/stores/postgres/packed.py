@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from steadlith_core.records import Span
 
 _VERSION = """
-    SELECT d.source, d.path, v.metadata, s.source_digest, v.occurrences, v.leaves, v.parents, s.positions
+    SELECT d.document, d.source, d.path, v.metadata, s.source_digest, v.occurrences, v.leaves, v.parents, s.positions
     FROM document d
     JOIN document_version v ON v.document = d.document AND v.valid_from <= %s AND v.valid_to > %s
     JOIN span s ON s.document = v.document AND s.version = v.valid_from AND s.valid_from <= %s AND s.valid_to > %s
-    WHERE d.document = %s"""
+    WHERE d.document = ANY(%s::bigint[])"""
 _IDENTITIES = """
     SELECT o.occurrence, e.entry_hash, t.text_hash, e.context_hash IS NOT NULL
     FROM occurrence o JOIN entry e ON e.entry = o.entry JOIN text t ON t.text = e.text
@@ -39,7 +39,9 @@ _PLACED = """
 _EMBEDDED = """
     SELECT DISTINCT e.entry FROM occurrence o JOIN entry e ON e.entry = o.entry AND e.context_hash IS NOT NULL
     WHERE o.valid_from <= %s AND o.valid_to > %s AND o.occurrence = ANY(%s::bigint[])"""
-_ENTRY = "SELECT e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.entry = %s"
+_CONTENTS = """
+    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
+    WHERE e.entry = ANY(%s::bigint[])"""
 
 
 class Version(NamedTuple):
@@ -68,12 +70,31 @@ def document_id(session: Session, source: bytes, path: bytes) -> DocumentId:
     return DocumentId(text(session, source, "a document's source"), text(session, path, "a document's path"))
 
 
-def read(session: Session, generation: int, document: int) -> Version | None:
-    """The version that a generation shows of a document, if it shows one."""
-    row = session.one(_VERSION, *[generation] * 4, document)
-    if row is None:
-        return None
-    source, path, metadata, source_digest, occurrences, leaves, parents, positions = row
+class Content(NamedTuple):
+    """What an entry says."""
+
+    title: str
+    headings: tuple[str, ...]
+    text: str
+
+
+def read(session: Session, generation: int, documents: Sequence[int]) -> Mapping[int, Version]:
+    """The versions that a generation shows of these documents, as far as it shows any."""
+    rows = session.lookup(_VERSION, documents, *[generation] * 4)
+    return {document: _version(session, *columns) for document, *columns in rows}
+
+
+def _version(
+    session: Session,
+    source: bytes,
+    path: bytes,
+    metadata: bytes,
+    source_digest: bytes,
+    occurrences: bytes,
+    leaves: bytes,
+    parents: bytes,
+    positions: bytes,
+) -> Version:
     id_ = document_id(session, source, path)
     ids = session.decode(packing.unpack_ids, occurrences, f"occurrences of {id_}")
     unpack_parents = partial(packing.unpack_parents, count=len(ids))
@@ -92,17 +113,18 @@ def read(session: Session, generation: int, document: int) -> Version | None:
     return version
 
 
-def holder(session: Session, generation: int, document: int) -> Version:
-    """The version of a document that has occurrences at this generation."""
-    version = read(session, generation, document)
-    if version is None:
-        raise border.damaged(session.place, f"document {document} has occurrences and no version that holds them")
-    return version
+def holders(session: Session, generation: int, documents: Sequence[int]) -> Mapping[int, Version]:
+    """The versions of documents that have occurrences at this generation."""
+    versions = read(session, generation, documents)
+    for document in documents:
+        if document not in versions:
+            raise border.damaged(session.place, f"document {document} has occurrences and no version that holds them")
+    return versions
 
 
 def chunks(session: Session, generation: int, document: int) -> tuple[RecordedChunk, ...]:
     """The document's occurrences in source order; none where the generation does not show it."""
-    version = read(session, generation, document)
+    version = read(session, generation, [document]).get(document)
     if version is None:
         return ()
     identity = {
@@ -130,14 +152,22 @@ def entries(session: Session, generation: int, keys: Sequence[Digest]) -> tuple[
     return tuple(sorted({entry for (entry,) in rows}))
 
 
-def hits(session: Session, entry: int, version: Version, occurrences: Sequence[int]) -> list[OccurrenceHit]:
+def contents(session: Session, asked: Sequence[int]) -> Mapping[int, Content]:
+    """What these entries say, as far as they are there."""
+    found = {}
+    for entry, title, headings, body in session.lookup(_CONTENTS, asked):
+        path = session.decode(read_headings, headings, f"headings of entry {entry}")
+        named, whole = (text(session, each, f"title or text of entry {entry}") for each in (title, body))
+        found[entry] = Content(named, path, whole)
+    return found
+
+
+def hits(
+    session: Session, entry: int, content: Content | None, version: Version, occurrences: Sequence[int]
+) -> list[OccurrenceHit]:
     """The occurrences of an entry in one document, by position."""
-    row = session.one(_ENTRY, entry)
-    if row is None:
+    if content is None:
         raise border.damaged(session.place, f"entry {entry} of {version.id} is missing")
-    title, headings, body = row
-    path = session.decode(read_headings, headings, f"headings of entry {entry}")
-    named, whole = (text(session, each, f"title or text of entry {entry}") for each in (title, body))
     misplaced = [occurrence for occurrence in occurrences if occurrence not in version.positions]
     if misplaced:
         raise border.damaged(session.place, f"occurrence {misplaced[0]} has no place in {version.id}")
@@ -152,9 +182,9 @@ def hits(session: Session, entry: int, version: Version, occurrences: Sequence[i
             source_digest=version.source_digest,
             span=version.spans[position],
             chunk_hash=version.leaves[position],
-            title=named,
-            headings=path,
-            text=whole,
+            title=content.title,
+            headings=content.headings,
+            text=content.text,
         )
         for position in sorted(version.positions[occurrence] for occurrence in occurrences)
     ]

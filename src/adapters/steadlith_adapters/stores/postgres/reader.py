@@ -35,7 +35,7 @@ from steadlith_core.rows import EntryRow, RecordedDocument
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from steadlith_adapters.stores.postgres.session import Row, Session
     from steadlith_adapters.stores.postgres.spaces import SpaceTable
@@ -80,7 +80,7 @@ class PostgresReader:
     The session is given back when the reader is closed.
     """
 
-    __slots__ = ("_generation", "_graphs", "_head", "_on_close", "_session", "_target")
+    __slots__ = ("_generation", "_graphs", "_head", "_on_close", "_session", "_tables", "_target")
 
     def __init__(
         self,
@@ -95,6 +95,7 @@ class PostgresReader:
         self._refuse_gone(session, self._generation)
         self._session: Session | None = session
         self._target = target
+        self._tables: dict[Space, SpaceTable | None] = {}
         self._graphs: dict[str, bool] = {}
         self._on_close = on_close
 
@@ -155,13 +156,13 @@ class PostgresReader:
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
         """See `Reader.held`."""
         session = self._live()
-        table = spaces.find(session, space)
+        table = self._table(session, space)
         return vectors.held(session, table, vector_keys) if table else frozenset()
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """See `Reader.vectors`."""
         session = self._live()
-        table = spaces.find(session, space)
+        table = self._table(session, space)
         return vectors.fetch(session, table, vector_keys) if table else {}
 
     def changed_since(self, generation: int) -> Sequence[DocumentId]:
@@ -186,7 +187,7 @@ class PostgresReader:
         session = self._live()
         check_limit(limit, MAX_LIMIT)
         check_query(space, query)
-        table = spaces.find(session, space)
+        table = self._table(session, space)
         if table is None:
             return ()
         if not self._is_head:
@@ -206,7 +207,7 @@ class PostgresReader:
         """See `Reader.cosines`."""
         session = self._live()
         check_query(space, query)
-        table = spaces.find(session, space)
+        table = self._table(session, space)
         return neighbours.cosines(session, table, query, entries) if table else {}
 
     def occurrences(
@@ -214,20 +215,18 @@ class PostgresReader:
     ) -> tuple[OccurrenceHit, ...]:
         """See `Reader.occurrences`."""
         session = self._live()
-        versions: dict[int, packed.Version] = {}
-        hits: list[OccurrenceHit] = []
         asked = numbers(entries)
         keys = None if ids is None else [bytes(document_key(id_)) for id_ in ids]
         rows = session.run(_OCCURRENCES, *self._visible(1), asked, keys, keys, most)
-        for entry, of_entry in groupby(rows, key=itemgetter(0)):
-            enough = len(hits) + most
-            for document, group in groupby(of_entry, key=itemgetter(1)):
-                if len(hits) >= enough:
-                    break
-                if document not in versions:
-                    versions[document] = packed.holder(session, self._generation, document)
-                hits += packed.hits(session, entry, versions[document], [occurrence for *_, occurrence in group])
-            del hits[enough:]
+        wanted = list(_enough(rows, most))
+        versions = packed.holders(session, self._generation, list(dict.fromkeys(document for _, document, _ in wanted)))
+        contents = packed.contents(session, list(dict.fromkeys(entry for entry, _, _ in wanted)))
+        hits: list[OccurrenceHit] = []
+        for entry, of_entry in groupby(wanted, key=itemgetter(0)):
+            found: list[OccurrenceHit] = []
+            for _, document, occurrences in of_entry:
+                found += packed.hits(session, entry, contents.get(entry), versions[document], occurrences)
+            hits += found[:most]
         return tuple(sorted(hits, key=lambda hit: (hit.id, hit.position)))
 
     def problems(self, *, full: bool) -> Iterator[Problem]:
@@ -251,6 +250,12 @@ class PostgresReader:
     def _visible(self, tables: int) -> tuple[int, ...]:
         """The values of so many pairs of `valid_from <= %s AND valid_to > %s`."""
         return (self._generation,) * (2 * tables)
+
+    def _table(self, session: Session, space: Space) -> SpaceTable | None:
+        """The tables of a space; looked up once, since nothing of a snapshot changes."""
+        if space not in self._tables:
+            self._tables[space] = spaces.find(session, space)
+        return self._tables[space]
 
     def _has_graph(self, session: Session, table: SpaceTable) -> bool:
         """Whether this reader asks the HNSW index of a space; told once, so its answers do not change under way."""
@@ -298,3 +303,15 @@ class PostgresReader:
             source_digest=Digest(source_digest),
             chunk_count=leaves // DIGEST_SIZE,
         )
+
+
+def _enough(rows: Iterable[Row], most: int) -> Iterator[tuple[int, int, list[int]]]:
+    """Entry, document and occurrences there: of each entry the first documents that hold `most` of it together."""
+    for entry, of_entry in groupby(rows, key=itemgetter(0)):
+        count = 0
+        for document, group in groupby(of_entry, key=itemgetter(1)):
+            if count >= most:
+                break
+            occurrences = [occurrence for *_, occurrence in group]
+            count += len(occurrences)
+            yield entry, document, occurrences

@@ -163,7 +163,7 @@ def _remove(session: Session, keep_from: int, *, scrub: bool) -> None:
     if scrub:
         _index_anew(session)
     else:
-        session.run("INSERT INTO lexical(lexical) VALUES ('optimize')")
+        lexical.merge(session)
     compacted.note(session, keep_from)
 
 

@@ -51,6 +51,13 @@ def add_live(index: Session, session: Session) -> None:
     add_many(index, session.stream(f"{LIVE_ROWS} ORDER BY e.entry"))
 
 
+def merge(session: Session) -> None:
+    """Make one segment of the index. What many rows leave behind would be merged in the small commits after them, each
+    of which would write several times its own words.
+    """
+    session.run("INSERT INTO lexical(lexical) VALUES ('optimize')")
+
+
 def remove_many(session: Session, entries: Sequence[tuple[int]]) -> None:
     """Forget entries that are live no more, each a row of its number."""
     session.run_many("DELETE FROM lexical WHERE rowid = ?", entries)

@@ -21,6 +21,8 @@ from steadlith_core.errors import AdapterError
 if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
 
+LARGE = 1000
+"""Entries from which on a commit that doubles the index merges its lexical rows."""
 STAGE = (
     # what the new versions hold: filled by `versions.open`
     "CREATE TEMP TABLE claim(occurrence INTEGER PRIMARY KEY, document INTEGER NOT NULL, entry_hash BLOB NOT NULL)",
@@ -95,11 +97,13 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
     session.run(_TOUCHED_BY_OPENING, generation)
 
 
-def liveness(session: Session) -> None:
-    """Make the entries that the occurrences touched live or not."""
+def liveness(session: Session, before: int) -> None:
+    """Make the entries that the occurrences touched live or not, in an index that had `before` chunks."""
     session.run(_FLIPPED)
     lexical.remove_many(session, session.run("SELECT entry FROM flipped WHERE live = 0"))
     lexical.add_many(session, session.stream(_LIVE_ROWS))
+    if session.value("SELECT count(*) FROM flipped WHERE live = 1") >= max(LARGE, before):
+        lexical.merge(session)
     session.run("UPDATE entry SET live = 1 - live WHERE entry IN (SELECT entry FROM flipped)")
     vectors.flip(session)
 

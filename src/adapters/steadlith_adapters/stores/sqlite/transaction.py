@@ -178,7 +178,7 @@ class SqliteTransaction:
             check_root(trie.nodes(session, [""]).get(""), generation)
             if not self._mending:
                 settle.occurrences(session, self._generation, self._first_new)
-                settle.liveness(session)
+                settle.liveness(session, self._head.chunks)
             generations.write(session, generation, self._next)
             committed = generations.read_head(session)
             if check:

@@ -9,7 +9,7 @@ from steadlith_adapters.stores.columns import read_headings
 from steadlith_adapters.stores.postgres.schema import OPEN
 from steadlith_core.digest import Digest, hasher
 from steadlith_core.records import DriftKind
-from steadlith_core.state.identity import entry_hash
+from steadlith_core.state.identity import entry_hash, entry_hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,10 +48,11 @@ def _of_entry(name: bytes, text: bytes | None, title: bytes, headings: bytes, co
     if text is None:
         return f"the text of entry {whose.short(name)} is missing"
     try:
+        named = title.decode("utf-8", "surrogatepass")
+        if entry_hash_of(text, named, headings, context or None) == name:
+            return None  # sound, as most are: then the headings are what was committed, and need no reading
         path = read_headings(headings)
-        found = entry_hash(
-            Digest(text), title.decode("utf-8", "surrogatepass"), path, Digest(context) if context else None
-        )
+        found = entry_hash(Digest(text), named, path, Digest(context) if context else None)
     except ValueError as error:
         return f"entry {whose.short(name)} cannot be read ({error})"
     return None if found == name else f"entry {whose.short(name)} does not match its hash"
