@@ -212,12 +212,12 @@ def state() -> dict[str, Any]:
         "entry that is not embedded": str(identity.entry_hash(text, "Title", ("A", "B"), None)),
         "vector_key": str(identity.vector_key("text", space.model_id, space.params_hash)),
         "embedding_id": str(identity.embedding_id(leaf(1), context, space.model_id, space.params_hash)),
-        "foreign": foreign_identities(text, space),
     }
 
 
-def foreign_identities(text: Digest, space: Space) -> dict[str, str]:
+def foreign_identities() -> dict[str, str]:
     """Those of a chunk that another program cut, with the vector that came with it."""
+    text, space = identity.text_hash("text"), recipe().spaces[0]
     context = foreign.context_hash(space, vectors32.pack([0.5, -0.5, 1.5, 0.0]))
     name = identity.chunk_hasher(foreign.cut_by(recipe(), {foreign.KEY: "foreign/jsonl"}))
     return {
@@ -591,6 +591,7 @@ def vectors() -> dict[str, Callable[[], Any]]:
         "cuts": cuts,
         "documents": documents,
         "state": state,
+        "foreign": foreign_identities,
         "proofs": proofs,
         "manifests": manifests,
         "cachefiles": cachefiles,

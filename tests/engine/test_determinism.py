@@ -121,6 +121,7 @@ RELEASED = {
     "cuts.json": "adba045c11a4e623881299b26b6b2569",
     "digests.json": "ca565bd7454d425403e0ba6e0d44cbf9",
     "documents.json": "5fa15e5942cbbb214482633958ea496e",
+    "foreign.json": "7dff1947479d4709789d17c2ab55216d",
     "encodings.json": "deab6b038a28ebe5312715795536f8c7",
     "identities.json": "0919c501167912e4cd15093e92ee9549",
     "manifests.json": "08788f855ca0d94c502ba95cb3f9571b",

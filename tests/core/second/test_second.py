@@ -477,19 +477,20 @@ def test_vectors_of_the_state():
         "entry that is not embedded": identities.entry_hash(text, "Title", ["A", "B"], None),
         "vector_key": identities.vector_key("text", model, params),
         "embedding_id": identities.embedding_id(leaf(1), context, model, params),
-        "foreign": foreign_identities(text, model, params),
     }
     assert printed_all(made) == vectors("state")
 
 
-def foreign_identities(text, model, params):
-    context = identities.foreign_context_hash(model, params, struct.pack("<4f", 0.5, -0.5, 1.5, 0.0))
-    return {
+def test_vectors_of_foreign_chunks():
+    text, params = identities.text_hash("text"), identities.params_hash({"dimensions": 4})
+    context = identities.foreign_context_hash("model/1", params, struct.pack("<4f", 0.5, -0.5, 1.5, 0.0))
+    made = {
         "chunk": identities.foreign_chunk_hash("text", "foreign/jsonl"),
         "context": context,
         "entry": identities.entry_hash(text, "", [], context),
         "vector_key": identities.foreign_vector_key(text, context),
     }
+    assert printed_all(made) == vectors("foreign")
 
 
 def printed_all(value):
