@@ -11,12 +11,14 @@ from jsonschema import Draft202012Validator
 
 from steadlith_core.digest import hash_fields
 from steadlith_core.planning.make import make_plan
-from steadlith_core.planning.plan import Drift, Fate, Repair
-from steadlith_core.planning.planfile import document
+from steadlith_core.planning.plan import Brought, Drift, Fate, Repair
+from steadlith_core.planning.planfile import document, dump, load, plan_digest
 from steadlith_core.planning.steps import KINDS, Reason
 from steadlith_core.records import DriftKind, Finding, FindingKind, Level
 
 SCHEMA = json.loads((files("steadlith") / "schemas" / "plan-1.0.json").read_text("utf-8"))
+
+ONLY_WHERE_THERE_IS_ONE = ("configuration",)
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=5)
 corpora = st.dictionaries(st.sampled_from(["a.md", "b.md", "c/d.md", "ünï.md"]), texts, max_size=4)
@@ -40,7 +42,15 @@ def test_every_closed_list_is_the_code_s_own():
 
 def test_every_key_of_a_plan_is_required_and_described(build):
     assert sorted(SCHEMA["required"]) == sorted(document(build.plan([], [build.wanted("a", "ab")])))
-    assert sorted(SCHEMA["properties"]) == sorted(SCHEMA["required"])
+    assert sorted(SCHEMA["properties"]) == sorted([*SCHEMA["required"], *ONLY_WHERE_THERE_IS_ONE])
+
+
+def test_a_configuration_that_a_plan_brings_is_described(build, checked):
+    planned = build.plan([], [build.wanted("a", "ab")])
+    brought = replace(planned, configuration=Brought("[sources.docs]\n", planned.config_digest))
+    checked(document(brought))
+    assert load(dump(brought)) == brought
+    assert plan_digest(brought) != plan_digest(planned)
 
 
 @settings(max_examples=200, deadline=None)
