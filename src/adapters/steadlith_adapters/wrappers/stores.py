@@ -132,7 +132,7 @@ class WrappedTransaction:
 
     def commit(self, generation: Generation, check: Callable[[Reader], None] | None = None) -> Head:
         """See `Transaction.commit`. Whoever checks is given the store's own reader."""
-        call = Call(WRITE, "commit", {"generation": generation})
+        call = Call(WRITE, "commit", {"generation": generation, "check": check})
         return self._around(call, lambda: self._inner.commit(generation, check))
 
     def abort(self) -> None:
