@@ -9,13 +9,14 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import apsw
 import pytest
 
 import steadlith
 from steadlith import assembly, hands, pending, receipts, relexing, wiring
 from steadlith.running import How
 from steadlith_adapters.embedders import hash as hash_embedder
-from steadlith_adapters.stores.sqlite import lexical
+from steadlith_adapters.stores.sqlite import lexical, schema
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core.applying import effects as fx
 from steadlith_core.errors import (
@@ -744,3 +745,52 @@ def test_sigkill_at_every_step_of_journal_receipt_and_configuration(make_old, wh
     assert number > 16  # journal twice, configuration, receipt: create, sync, replace, sync the folder; and the removal
     assert generations == {1, 2}
     tried(WHILE_WRITTEN, "SIGKILL before, within and after each operation", number - 1)
+
+
+def written_by_an_older_release(site):
+    """The index as version 4 of its file has it: without what version 5 added."""
+    file = site.root / ".steadlith" / "index.sqlite3"
+    connection = apsw.Connection(str(file))
+    for table in sorted(schema.names(schema.SCHEMA_VERSION) - schema.names(4)):
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+    connection.execute("PRAGMA user_version = 4")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+def version_of(site):
+    return int.from_bytes((site.root / ".steadlith" / "index.sqlite3").read_bytes()[60:64], "big")
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_killed_at_every_effect_an_upgrade_of_the_index_file_is_gone_on_with_and_gone_back_from(
+    make_old, monkeypatch, paid, after
+):
+    number = 0
+    while True:
+        number += 1
+        site = make_old(f"site{number}")
+        old, before = site.open().head(), text(site)
+        written_by_an_older_release(site)
+        found = site.open().migrations.plan()
+        assert (found.causes, len(found.upgrades), found.is_nothing) == ((), 1, False)
+        paid.clear()
+        with monkeypatch.context() as patch:
+            seen = crash_at(patch, number, after=after)
+            with suppress(Crash):
+                site.open().migrations.apply(found)
+        assert version_of(site) in {4, schema.SCHEMA_VERSION}
+        assert site.hits("sentence topic4")
+        settle(site)
+        if site.open().head().generation == 1:
+            site.open().migrations.apply(found)
+        assert (site.open().head().generation, version_of(site), paid) == (2, schema.SCHEMA_VERSION, Counter())
+        assert site.open().migrations.plan().is_nothing
+        assert site.open().verify().ok
+        index = site.open()
+        index.apply(index.plan_rollback(1).plan)
+        assert (index.head().state_root, text(site)) == (old.state_root, before)
+        assert site.open().verify().ok
+        if len(seen) < number:
+            break
+    assert number > 7
