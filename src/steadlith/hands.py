@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, paid, pending, remembering
+from steadlith import caching, clock, journals, paid, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
@@ -211,7 +211,7 @@ class Hands:
             self._tell_left(observed.left)
         world = observed.world
         if self.goal is not None and plan.configuration is not None:
-            world = replace(world, configuration=pending.brought(self.assembly.config, self.goal.replaces))
+            world = replace(world, configuration=journals.brought(self.assembly.config, self.goal.replaces))
         return fx.Recomputed(make_plan(world, self.terms))
 
     def _tell_left(self, left: tuple[DocumentId, ...]) -> None:

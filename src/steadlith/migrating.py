@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steadlith import config as configuration
-from steadlith import pending, questions, receipts
+from steadlith import journals, pending, questions, receipts
 from steadlith.amending import amended
 from steadlith.assembly import Assembly
 from steadlith.border import adapter
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from steadlith.causes import Cause
     from steadlith.checking import Checked
     from steadlith.generations import Open
-    from steadlith.pending import Journal
+    from steadlith.journals import Journal
     from steadlith.questions import Question
     from steadlith.receipts import Receipt
     from steadlith.storemoves import StoreMoves
@@ -186,7 +186,7 @@ class Migrations:
         if journal is None or journal.is_move:
             return None
         config = self._assembly.config
-        replaces = pending.current(config)
+        replaces = journals.current(config)
         if not force and replaces not in {journal.before, journal.configuration}:
             raise ChangeUnfinished(
                 f"{config.file} was edited since this migration was begun: `steadlith migrate --resume --force` "
@@ -250,7 +250,7 @@ class Migrations:
         _refuse_unknown(goal.checks.questions, planned.plan, found)
         upgrades = self._upgrades()
         brings = text != now or bool(upgrades)
-        plan = replace(planned.plan, configuration=pending.brought(goal.assembly.config, now) if brings else None)
+        plan = replace(planned.plan, configuration=journals.brought(goal.assembly.config, now) if brings else None)
         digests = {change.id: change.source_digest for change in plan.changes}
         unchanged = {id_ for id_ in found.keys() & digests.keys() if found[id_].source_digest == digests[id_]}
         told = causes(world.head.recipe, plan, unchanged, scope=self._scope(goal))

@@ -1,6 +1,6 @@
-"""The journal of a change that brings a configuration: what lets a commit and a file, which are two places, end as one.
+"""A change that brings a configuration, on its way: what lets a commit and a file, which are two places, end as one.
 
-1. It is written before anything is paid for or committed, and removed once the configuration is in place. Its
+1. Its journal is written before anything is paid for or committed, and removed once the configuration is in place. Its
    generation says whether the commit happened: only a plan of that digest makes it.
 2. A configuration file that is neither the one that the journal was made over nor the one that it leads to was edited
    meanwhile: it is not overwritten without a word.
@@ -11,34 +11,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 from codecs import BOM_UTF8
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from steadlith import config as configuration
-from steadlith import files, receipts
-from steadlith.config import STATE_FOLDER
-from steadlith_core.digest import Digest, hash_fields
+from steadlith import files, journals, receipts
 from steadlith_core.errors import ChangeUnfinished, ConfigError
-from steadlith_core.planning.plan import Brought
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from steadlith.assembly import Assembly
     from steadlith.config import Adapter, Config
     from steadlith.generations import Open
+    from steadlith.journals import Journal
+    from steadlith_core.digest import Digest
     from steadlith_core.records import Generation
-
-FORMAT_VERSION = "1.0"
-KIND = "steadlith-journal"
-STORE = "store"
-"""What a move is asked for besides: where the index goes."""
 
 
 class Stage(Enum):
@@ -54,113 +47,6 @@ class Stage(Enum):
     """All is done but for the journal itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """A change on its way: `command` began it (`rollback`, `migrate`), and the plan of `plan_digest` makes it the
-    generation `number` of the index `lineage` (none for one that it makes), for the reason `why`. `configuration` takes
-    the place of `before`, both whole texts.
-
-    `asked` is what whoever goes on with it must know, `told` what its receipt says besides.
-    """
-
-    command: str
-    why: str
-    lineage: str | None
-    number: int
-    plan_digest: Digest
-    before: str
-    configuration: str
-    asked: Mapping[str, Any] = field(default_factory=dict)
-    told: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_move(self) -> bool:
-        """Whether the index goes to another store: then no generation of the old one says how far it came."""
-        return STORE in self.asked
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether one that was not committed can be gone on with: it may have paid for something."""
-        return self.command != "rollback"
-
-
-def place(config: Config) -> Path:
-    """Where the journal of a configuration file is."""
-    return config.root / STATE_FOLDER / f"{config.file.stem}.journal.json"
-
-
-def named(text: str) -> Digest:
-    """The digest that a configuration's text is known by."""
-    return hash_fields("configuration", text)
-
-
-def brought(config: Config, over: str | None) -> Brought | None:
-    """What putting this configuration in place of the text `over` is to a plan; none where the file stays."""
-    return None if over is None else Brought(config.text, named(over))
-
-
-def write(config: Config, journal: Journal) -> None:
-    """Make the journal durable. Raises `OSError`."""
-    file = place(config)
-    file.parent.mkdir(exist_ok=True)
-    body = {
-        "format_version": FORMAT_VERSION,
-        "kind": KIND,
-        "command": journal.command,
-        "why": journal.why,
-        "lineage": journal.lineage,
-        "number": journal.number,
-        "plan_digest": str(journal.plan_digest),
-        "before": journal.before,
-        "configuration": journal.configuration,
-        "asked": dict(journal.asked),
-        "told": dict(journal.told),
-    }
-    files.write(file, [json.dumps(receipts.sealed(body), indent=1, sort_keys=True).encode("ascii"), b"\n"])
-
-
-def read(config: Config) -> Journal | None:
-    """The journal, if there is one. `ChangeUnfinished` for one that cannot be read."""
-    file = place(config)
-    try:
-        body = json.loads(file.read_bytes())
-        journal = Journal(
-            str(body["command"]),
-            str(body["why"]),
-            None if body["lineage"] is None else str(body["lineage"]),
-            int(body["number"]),
-            Digest.parse(body["plan_digest"]),
-            str(body["before"]),
-            str(body["configuration"]),
-            dict(body["asked"]),
-            dict(body["told"]),
-        )
-        whole = body["kind"] == KIND and receipts.is_whole(body)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(file, str(error)) from error
-    if not whole:
-        raise _unreadable(file, "it was changed after it was written")
-    return journal
-
-
-def before(path: Path) -> str | None:
-    """The configuration that the journal beside this configuration file was begun over; none without one."""
-    file = path.resolve()
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        body = json.loads((file.parent / STATE_FOLDER / f"{file.stem}.journal.json").read_bytes())
-        return str(body["before"]) if receipts.is_whole(body) else None
-    return None
-
-
-def _unreadable(file: Path, why: str) -> ChangeUnfinished:
-    return ChangeUnfinished(
-        f"{file} says that a rollback or a migration is on its way, and cannot be read ({why}): look at `steadlith "
-        "history` and at the configuration file, and drop the journal with `steadlith migrate --abort --force`"
-    )
-
-
 def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> Stage:
     """How far it came, by what is kept and by what the configuration file holds now.
 
@@ -170,7 +56,7 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
         return Stage.IN_PLACE if config.store == _store_of(config, journal) else Stage.VOID
     if history and journal.lineage not in {None, history[-1].lineage}:
         raise ChangeUnfinished(
-            f"{place(config)} is of index {journal.lineage}, and the configuration leads to index "
+            f"{journals.place(config)} is of index {journal.lineage}, and the configuration leads to index "
             f"{history[-1].lineage}: put its [store] back, or drop the journal with `steadlith migrate --abort --force`"
         )
     made = next((each for each in history if each.number == journal.number), None)
@@ -178,12 +64,13 @@ def stage(config: Config, journal: Journal, history: Sequence[Generation]) -> St
     if not gone and (made is None or made.plan_digest != journal.plan_digest):
         return Stage.VOID
     if made is not None and made.configuration != journal.configuration:
-        raise _unreadable(place(config), f"it does not hold the configuration that generation {made.number} recorded")
-    now = named(current(config))
-    if now == named(journal.configuration):
+        why = f"it does not hold the configuration that generation {made.number} recorded"
+        raise journals.unreadable(journals.place(config), why)
+    now = journals.named(journals.current(config))
+    if now == journals.named(journal.configuration):
         return Stage.IN_PLACE
     # Where the generation itself was compacted away meanwhile, nobody can tell any more.
-    return Stage.COMMITTED if now == named(journal.before) and not gone else Stage.EDITED
+    return Stage.COMMITTED if now == journals.named(journal.before) and not gone else Stage.EDITED
 
 
 def _store_of(config: Config, journal: Journal) -> Adapter:
@@ -191,7 +78,7 @@ def _store_of(config: Config, journal: Journal) -> Adapter:
     try:
         return configuration.read(journal.configuration, config.file).store
     except ConfigError as error:
-        raise _unreadable(place(config), str(error)) from error
+        raise journals.unreadable(journals.place(config), str(error)) from error
 
 
 @contextmanager
@@ -213,7 +100,7 @@ def settle(config: Config, history: Sequence[Generation], *, force: bool = False
     The journal, if anything was committed under it; called under the writer's lock. With `force` an edited
     configuration is replaced. Raises `ChangeUnfinished` for one that was edited, and if it cannot be written.
     """
-    journal = read(config)
+    journal = journals.read(config)
     if journal is None:
         return None
     found = stage(config, journal, history)
@@ -223,10 +110,10 @@ def settle(config: Config, history: Sequence[Generation], *, force: bool = False
         _put(config, journal)
     if found is Stage.VOID:
         if not journal.goes_on:
-            drop(config)
+            journals.drop(config)
         return None
     _acknowledge(config, journal, history)
-    drop(config)
+    journals.drop(config)
     return journal
 
 
@@ -236,7 +123,7 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
 
     Called under the writer's lock. Raises `ChangeUnfinished` for one that is committed.
     """
-    journal = None if force else read(config)
+    journal = None if force else journals.read(config)
     if journal is not None:
         found = stage(config, journal, history)
         if found in {Stage.COMMITTED, Stage.EDITED}:
@@ -244,8 +131,8 @@ def abandon(config: Config, history: Sequence[Generation], *, force: bool = Fals
         if found is Stage.IN_PLACE:
             settle(config, history)
             return False
-    there = os.path.exists(place(config))  # noqa: PTH110 -- likewise
-    drop(config)
+    there = os.path.exists(journals.place(config))  # noqa: PTH110 -- likewise
+    journals.drop(config)
     return there
 
 
@@ -253,7 +140,7 @@ def make_way(config: Config, history: Callable[[], Sequence[Generation]]) -> Non
     """Before another journal takes the place of one: end what is done. Raises `ChangeUnfinished` for what is committed
     and not in place, for a move, and for a damaged journal. Called under the writer's lock.
     """
-    if not os.path.exists(place(config)):  # noqa: PTH110 -- likewise
+    if not os.path.exists(journals.place(config)):  # noqa: PTH110 -- likewise
         return
     refuse_moving(config)
     refuse(config, history)
@@ -267,14 +154,14 @@ def outlive(config: Config, kept: Sequence[Generation], head: int) -> None:
     with suppress(ChangeUnfinished):
         journal = begun(config, lambda: kept)
         if journal is not None and not journal.is_move:
-            write(config, replace(journal, number=head + 1))
+            journals.write(config, replace(journal, number=head + 1))
 
 
 def begun(config: Config, history: Callable[[], Sequence[Generation]]) -> Journal | None:
     """A change that is on its way and not committed, and can be gone on with. `ChangeUnfinished` for a damaged one.
     The history is looked at where there is a journal.
     """
-    journal = read(config)
+    journal = journals.read(config)
     if journal is None or not journal.goes_on:
         return None
     return journal if stage(config, journal, history()) is Stage.VOID else None
@@ -282,11 +169,11 @@ def begun(config: Config, history: Callable[[], Sequence[Generation]]) -> Journa
 
 def refuse_moving(config: Config) -> None:
     """Raise `ChangeUnfinished` while the index is on its way to another store: another change would forget where to."""
-    journal = begun(config, tuple) if os.path.exists(place(config)) else None  # noqa: PTH110 -- likewise
+    journal = begun(config, tuple) if os.path.exists(journals.place(config)) else None  # noqa: PTH110 -- likewise
     if journal is not None and journal.is_move:
         raise ChangeUnfinished(
-            f"the index is on its way to another store ({journal.asked[STORE]}): `steadlith migrate --resume` goes on, "
-            "`steadlith migrate --abort` takes away what was copied"
+            f"the index is on its way to another store ({journal.asked[journals.STORE]}): `steadlith migrate --resume` "
+            "goes on, `steadlith migrate --abort` takes away what was copied"
         )
 
 
@@ -296,9 +183,9 @@ def refuse(
     """Raise `ChangeUnfinished` if a change is committed and its configuration is not in place, unless its plan has the
     digest `but`. Costs one look at the folder where nothing is on its way.
     """
-    if not os.path.exists(place(config)):  # noqa: PTH110 -- False, not an error, where nothing may be looked at
+    if not os.path.exists(journals.place(config)):  # noqa: PTH110 -- False, not an error, where nothing may be looked at
         return
-    journal = read(config)
+    journal = journals.read(config)
     if journal is None or (but is not None and journal.plan_digest == but()):
         return
     found = stage(config, journal, history())
@@ -335,14 +222,6 @@ def _acknowledge(config: Config, journal: Journal, history: Sequence[Generation]
             receipts.write(config, receipts.Receipt.of(base, made, journal.before, journal.told))
 
 
-def drop(config: Config) -> None:
-    """Remove the journal. Harmless where there is none; one that stays is found to be done or void."""
-    file = place(config)
-    with suppress(OSError):
-        files.SYSTEM.remove(file)
-        files.SYSTEM.sync_folder(file.parent)
-
-
 def unfinished(config: Config, journal: Journal, found: Stage) -> ChangeUnfinished:
     """What stands in the way of whoever plans or applies, and the ways out."""
     committed, command = f"generation {journal.number} ({journal.why}) is committed", f"steadlith {journal.command}"
@@ -355,11 +234,3 @@ def unfinished(config: Config, journal: Journal, found: Stage) -> ChangeUnfinish
     return ChangeUnfinished(
         f"{committed}, and its configuration is not in place yet: `{command} --resume` puts it there"
     )
-
-
-def current(config: Config) -> str:
-    """What the configuration file holds now; nothing if it cannot be read."""
-    try:
-        return config.file.read_text("utf-8-sig")
-    except (OSError, ValueError):
-        return ""

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from steadlith import config as configuration
-from steadlith import drift, keeping, paid, pending, relexing
+from steadlith import drift, journals, keeping, paid, relexing
 from steadlith.assembly import Assembly
 from steadlith.books import told
 from steadlith.border import adapter
@@ -220,7 +220,7 @@ def _world(found: Goal, store: Store, head: Reader, then: Reader) -> World:
         findings=(),
         store=told(store.capabilities),
         rollback_to=made.number,
-        configuration=pending.brought(found.assembly.config, found.replaces),
+        configuration=journals.brought(found.assembly.config, found.replaces),
         mend=relexes,
     )
 

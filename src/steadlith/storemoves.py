@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from steadlith import carrying, files, pending, receipts
+from steadlith import carrying, files, journals, pending, receipts
 from steadlith import config as configuration
 from steadlith.assembly import Assembly
 from steadlith.border import adapter
@@ -78,7 +78,7 @@ class StoreMoves:
                 self._put(new, moved)
                 with suppress(OSError):  # the history says the same
                     receipts.write(new.config, receipts.Receipt.of(moved.before, moved.after, move.now, _told(move)))
-            pending.drop(new.config)
+            journals.drop(new.config)
         self._configure(new)
         return moved
 
@@ -90,7 +90,7 @@ class StoreMoves:
         journal = self._journal()
         if journal is None:
             return None
-        if pending.current(self._assembly.config) != journal.before:
+        if journals.current(self._assembly.config) != journal.before:
             raise ChangeUnfinished(
                 f"{self._assembly.config.file} was edited since the move to another store was begun: `steadlith "
                 "migrate --abort` takes away what was copied, then begin again"
@@ -113,7 +113,7 @@ class StoreMoves:
         old, new = self._assembly, self._other(journal.configuration)
         with carrying.locked(old, new, lock_timeout):
             aside = None if force else carrying.take_away(new)
-            pending.drop(old.config)
+            journals.drop(old.config)
         return True, aside
 
     # ------------------------------------------------------------------------------------------ inside
@@ -135,14 +135,14 @@ class StoreMoves:
             )
         return new
 
-    def _journal(self) -> pending.Journal | None:
+    def _journal(self) -> journals.Journal | None:
         """The journal of a move that is not done."""
         journal = pending.begun(self._assembly.config, tuple)
         return journal if journal is not None and journal.is_move else None
 
     def _begin(self, move: StoreMove) -> None:
         config, head = self._assembly.config, move.head
-        journal = pending.Journal(
+        journal = journals.Journal(
             command="migrate",
             why=f"move to {move.new}",
             lineage=head.lineage,
@@ -150,20 +150,20 @@ class StoreMoves:
             plan_digest=name_of(head),
             before=move.now,
             configuration=move.then,
-            asked={pending.STORE: move.new},
+            asked={journals.STORE: move.new},
             told=_told(move),
         )
         try:
-            pending.write(config, journal)
+            journals.write(config, journal)
         except OSError as error:
             raise AdapterError(
-                f"{pending.place(config)} cannot be written, and without it a move could not be gone on with: "
+                f"{journals.place(config)} cannot be written, and without it a move could not be gone on with: "
                 f"{error.strerror or error}; nothing was copied"
             ) from error
 
     def _refuse_edited(self) -> None:
         config = self._assembly.config
-        if pending.current(config) != config.text:
+        if journals.current(config) != config.text:
             raise PlanStale(f"{config.file} was edited since this move was begun; begin it again")
 
     @staticmethod

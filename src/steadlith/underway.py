@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from steadlith import clock, pending
+from steadlith import clock, journals, pending
 from steadlith_core.errors import AdapterError, ChangeUnfinished, PlanStale
 from steadlith_core.planning.planfile import plan_digest
 
@@ -21,7 +21,7 @@ class Underway:
 
     goal: Goal
     plan: Plan
-    _journal: pending.Journal | None = None
+    _journal: journals.Journal | None = None
     _began: float = field(default_factory=clock.monotonic)
 
     def begin(self, store: Store) -> None:
@@ -33,7 +33,7 @@ class Underway:
         pending.make_way(goal.assembly.config, store.history)
         base, digest, text = self.plan.base, plan_digest(self.plan), goal.assembly.config.text
         number = base.generation + 1
-        self._journal = pending.Journal(
+        self._journal = journals.Journal(
             goal.command, goal.why, base.lineage, number, digest, goal.replaces, text, goal.asked
         )
         self._write(self._journal)
@@ -41,7 +41,7 @@ class Underway:
     def refuse_edited(self) -> None:
         """Raise `PlanStale` if the configuration file is not the one that this was begun over."""
         config = self.goal.assembly.config
-        if self.goal.replaces not in {None, pending.current(config)}:
+        if self.goal.replaces not in {None, journals.current(config)}:
             raise PlanStale(f"{config.file} was edited since this {self.goal.command} was begun; begin it again")
 
     def check(self, cache: Cache, embedded: int, reader: Reader) -> None:
@@ -64,11 +64,11 @@ class Underway:
             return error
         return None
 
-    def _write(self, journal: pending.Journal) -> None:
+    def _write(self, journal: journals.Journal) -> None:
         config = self.goal.assembly.config
         try:
-            pending.write(config, journal)
+            journals.write(config, journal)
         except OSError as error:
-            where = f"{pending.place(config)} cannot be written"
+            where = f"{journals.place(config)} cannot be written"
             what = f"{where}, and without it a {journal.command} could be left half done"
             raise AdapterError(f"{what}: {error.strerror or error}; nothing was committed") from error

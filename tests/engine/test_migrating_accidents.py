@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 import steadlith
-from steadlith import hands, pending, receipts
+from steadlith import hands, journals, pending, receipts
 from steadlith.cli import ending
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core.errors import ChangeUnfinished, ChecksFailed, PlanStale, UsageError
@@ -145,7 +145,7 @@ def test_an_end_that_was_reached_leaves_its_receipt_however_the_journal_goes(old
         index = old.open()
         settings = [f"embedding.dimensions={64 + index.head().generation}"]
         with monkeypatch.context() as patch:
-            patch.setattr(pending, "drop", lambda _config: None)
+            patch.setattr(journals, "drop", lambda _config: None)
             patch.setattr(receipts, "write", lambda *_given: None)
             index.migrations.apply(index.migrations.plan(settings=settings))
         made = index.head()

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import steadlith
+from steadlith import journals
 from steadlith_adapters.embedders import hash as hash_embedder
 from steadlith_core import canon
 from steadlith_core.errors import (
@@ -779,7 +780,6 @@ def test_it_reads_and_writes_what_differs_and_nothing_else(site, article, monkey
 
 
 def test_without_rights_to_write_the_journal_nothing_is_committed(settled, article, monkeypatch):
-    from steadlith import pending
 
     edit(settled, article)
     reconfigure(settled, "chunker")
@@ -788,7 +788,7 @@ def test_without_rights_to_write_the_journal_nothing_is_committed(settled, artic
     def fail(_config, _journal):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pending, "write", fail)
+    monkeypatch.setattr(journals, "write", fail)
     with pytest.raises(AdapterError, match=r"journal\.json cannot be written.*nothing was committed"):
         settled.apply(settled.open().plan_rollback(1).plan)
     assert settled.open().head().generation == 2

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 import steadlith
-from steadlith import files, hands, pending, receipts
+from steadlith import files, hands, journals, pending, receipts
 from steadlith_core.errors import ChangeUnfinished, LockHeld, OutcomeUnknown
 from steadlith_core.planning.planfile import plan_digest
 
@@ -343,7 +343,7 @@ def test_a_journal_of_a_generation_that_was_never_made_is_void(changed, monkeypa
 
 def test_what_is_done_but_for_its_journal_is_done(changed, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(pending, "drop", lambda _config: None)
+        patch.setattr(journals, "drop", lambda _config: None)
         changed.apply(changed.open().plan_rollback(1).plan)
     assert journal(changed).exists()
     assert "breadcrumb" not in text(changed)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from steadlith import carrying, contents, copying, files, pending, receipts, storemoves
+from steadlith import carrying, contents, copying, files, journals, pending, receipts, storemoves
 from steadlith.assembly import Assembly
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core.errors import (
@@ -141,7 +141,7 @@ def judge(site, store, was, acknowledged):
         (receipt,) = map(receipts.read, receipts.folder(site.open().config).glob("*.json"))
         assert receipt.after["state_root"] == str(was.state_root)
         assert receipt.told["moved"]["chunks"] == was.chunks
-        assert not pending.place(site.open().config).exists()
+        assert not journals.place(site.open().config).exists()
         return False
     assert site.open().head() == was
     assert copied(site, store) >= acknowledged
@@ -156,7 +156,7 @@ def judge(site, store, was, acknowledged):
     (made,) = site.open().history()
     assert made.configuration == site.text()
     assert site.open().verify().ok
-    assert not pending.place(site.open().config).exists()
+    assert not journals.place(site.open().config).exists()
     plan = site.plan()
     assert plan.is_empty
     assert not plan.drift
@@ -410,7 +410,7 @@ def test_nothing_is_added_to_another_index(filled, make_site, article):
         filled.move(taken)
     with pytest.raises(UsageError, match="no unfinished move made"):
         carrying.take_away(filled.elsewhere(taken))
-    assert not pending.place(filled.open().config).exists()
+    assert not journals.place(filled.open().config).exists()
     assert other.open().verify().ok
     assert other.files().keys() == before.keys()
     assert other.open().head().generation == 1
@@ -584,7 +584,7 @@ def test_a_move_waits_for_what_is_committed_and_not_in_place(filled, monkeypatch
 
 
 def test_a_journal_that_cannot_be_read_is_said_and_dropped_with_force(filled):
-    pending.place(filled.open().config).write_text("{", "utf-8")
+    journals.place(filled.open().config).write_text("{", "utf-8")
     with pytest.raises(ChangeUnfinished, match=r"cannot be read.*migrate --abort --force"):
         filled.move(HERE)
     with pytest.raises(ChangeUnfinished, match="cannot be read"):
@@ -636,7 +636,7 @@ def test_a_journal_that_cannot_be_written_stops_a_move_before_it_begins(filled, 
     def refuse(_config, _journal):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pending, "write", refuse)
+    monkeypatch.setattr(journals, "write", refuse)
     with pytest.raises(AdapterError, match=r"No space left.*nothing was copied"):
         filled.move(HERE)
     assert not (filled.root / ".steadlith" / "there.sqlite3").exists()
@@ -646,7 +646,7 @@ def test_a_whole_copy_for_another_configuration_is_not_taken(filled, monkeypatch
     with monkeypatch.context() as patch, suppress(Crash):
         patch.setattr(storemoves.StoreMoves, "_put", crash)
         filled.move(HERE)
-    pending.drop(filled.open().config)
+    journals.drop(filled.open().config)
     (filled.root / "steadlith.toml").write_text("# more\n" + filled.text(), "utf-8")
     with pytest.raises(UsageError, match="made for another text of the configuration"):
         filled.move(HERE)

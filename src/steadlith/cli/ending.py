@@ -17,13 +17,13 @@ def opened(path: Path) -> Index:
     """
     import steadlith
     from steadlith import config as configuration
-    from steadlith import pending
+    from steadlith import journals
     from steadlith_core.errors import ConfigError
 
     try:
         return steadlith.open(path)
     except ConfigError:
-        before = pending.before(path)
+        before = journals.before(path)
         if before is None:
             raise
         return steadlith.Index(configuration.read(before, path))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from steadlith.churn import Amount, Churn, Measured
     from steadlith.cutting import CutDocument, Named
-    from steadlith.pending import Journal
+    from steadlith.journals import Journal
     from steadlith.search import Answer
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result

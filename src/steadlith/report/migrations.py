@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from steadlith.causes import Cause
+    from steadlith.journals import Journal
     from steadlith.migrating import Migration
-    from steadlith.pending import Journal
     from steadlith.receipts import Receipt
     from steadlith.report.lines import Line
     from steadlith_core.applying.run import Result

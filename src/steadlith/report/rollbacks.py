@@ -10,7 +10,7 @@ from steadlith.report.lines import clean, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from steadlith.pending import Journal
+    from steadlith.journals import Journal
     from steadlith.report.lines import Line
     from steadlith.rollback import Rollback
     from steadlith_core.applying.run import Result

@@ -17,7 +17,7 @@ from steadlith_core.text.query import terms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from steadlith.pending import Journal
+    from steadlith.journals import Journal
     from steadlith.search import Answer, Hit
     from steadlith.verify import Verification
     from steadlith_core.applying.run import Result
