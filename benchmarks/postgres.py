@@ -1,7 +1,8 @@
 """The postgres store at a size: what loading, searching and checking take, against a server of its own.
 
-Usage: python benchmarks/postgres.py [CHUNKS]. It is not part of `make bench`: it needs minutes and a server, which
-`tests/postgres_server.py` starts. What it printed stands in docs/adapters/postgres.md.
+Usage: python benchmarks/postgres.py [CHUNKS]. It starts a server by `tests/postgres_server.py`, and prints what it
+found as JSON: rates a second, seconds, and for each kind of query the median and the slowest, in milliseconds. It is
+a part of the section `servers` of `make bench`; docs/adapters/postgres.md has its figures.
 
 1. Vectors are synthetic, about topics, of 384 dimensions; texts are 75 words of a vocabulary with Zipf's frequencies.
 2. Queries are four words of ranks 50 to 5,000, and a vector near one of the index's.
@@ -14,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -35,7 +36,8 @@ from steadlith_conformance.samples import (
 )
 from steadlith_core import vectors as packing
 from steadlith_core.ports import Reader, Store
-from steadlith_core.rows import VectorRow
+from steadlith_core.retrieval.fusion import additive
+from steadlith_core.rows import OccurrenceHit, VectorRow
 from steadlith_core.state.moving import build
 from steadlith_core.vectors import Vector
 
@@ -53,33 +55,33 @@ def main(chunks: int) -> None:
     with subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         place = json.loads(server.stdout.readline())
         os.environ[VARIABLE] = " ".join(f"{key}={place[key]}" for key in ("host", "port", "user", "password", "dbname"))
-        measure(chunks)
+        print(json.dumps(measure(chunks)))
         server.stdin.close()
 
 
-def measure(chunks: int) -> None:
+def measure(chunks: int) -> dict[str, object]:
     generator = np.random.default_rng(1)
     rows, texts = embeddings(generator, chunks), sentences(generator, chunks)
-    copy_alone(rows)
+    told: dict[str, object] = {"chunks": chunks, "words": WORDS, "copied": copy_alone(rows)}
     settings = {"dsn_env": VARIABLE, "schema": "bench"}
     with closing(FACTORY.open(settings, root="/", readonly=False)) as store:
-        load(store, rows, texts)
+        told["loaded"] = load(store, rows, texts)
     asked = queries(generator, rows)
     with closing(FACTORY.open(settings, root="/", readonly=True)) as store, closing(store.snapshot()) as reader:
-        tell("dense, compared in full", lambda each: reader.dense(SPACE, each[1], LIMIT), asked)
+        told["dense, compared in full"] = times(lambda each: reader.dense(SPACE, each[1], LIMIT), asked)
         some = [int(each) for each in generator.choice(chunks, chunks // 100, replace=False) + 1]
-        tell("dense, one in a hundred passes", lambda each: reader.dense(SPACE, each[1], LIMIT, some), asked)
-        tell("lexical", lambda each: reader.lexical(each[0], LIMIT), asked)
+        told["dense, 1 % passes"] = times(lambda each: reader.dense(SPACE, each[1], LIMIT, some), asked)
+        told["lexical"] = times(lambda each: reader.lexical(each[0], LIMIT), asked)
     graph = {**settings, "ann": "hnsw"}
     with closing(FACTORY.open(graph, root="/", readonly=False)) as store:
         began = time.perf_counter()
         head = store.head()
         write = store.begin(head)
         write.commit(generation(head, build(store.snapshot().rows("")).after, head.chunks, spaces=[SPACE]))
-        print(f"the graph: {time.perf_counter() - began:.0f} s")
+        told["graph"] = time.perf_counter() - began
     with closing(FACTORY.open(graph, root="/", readonly=True)) as store, closing(store.snapshot()) as reader:
-        tell("dense, by the graph", lambda each: reader.dense(SPACE, each[1], LIMIT), asked)
-        tell("hybrid: both arms, and cosines of what one found", lambda each: hybrid(reader, *each), asked)
+        told["dense, by the graph"] = times(lambda each: reader.dense(SPACE, each[1], LIMIT), asked)
+        told["hybrid"] = times(lambda each: hybrid(reader, *each), asked)
         found = sum(
             len(
                 {hit.entry for hit in reader.dense(SPACE, vector, 10)}
@@ -87,10 +89,11 @@ def measure(chunks: int) -> None:
             )
             for _, vector in asked
         )
-        print(f"recall@10 of the graph: {found / 10 / len(asked):.3f}")
+        told["recall"] = found / 10 / len(asked)
         began = time.perf_counter()
         assert list(reader.problems(full=True)) == []
-        print(f"full check: {time.perf_counter() - began:.1f} s")
+        told["checked"] = time.perf_counter() - began
+    return told
 
 
 def embeddings(generator: np.random.Generator, chunks: int) -> Rows:
@@ -114,8 +117,8 @@ def queries(generator: np.random.Generator, rows: Rows) -> list[Query]:
     ]
 
 
-def copy_alone(rows: Rows) -> None:
-    """The vector table by itself, as a commit fills it."""
+def copy_alone(rows: Rows) -> float:
+    """Rows a second of the vector table by itself, as a commit fills it."""
     where = target.target({"dsn_env": VARIABLE, "schema": "alone"})
     with closing(connection.writing(where)) as session, connection.transaction(session):
         table = spaces.create(session, SPACE)
@@ -123,10 +126,11 @@ def copy_alone(rows: Rows) -> None:
         began = time.perf_counter()
         for start in range(0, len(numbered), vectors.SIZE):
             vectors.place(session, table, numbered[start : start + vectors.SIZE])
-        print(f"COPY of vectors alone: {len(rows) / (time.perf_counter() - began):,.0f} a second")
+        return len(rows) / (time.perf_counter() - began)
 
 
-def load(store: Store, rows: Rows, texts: list[str]) -> None:
+def load(store: Store, rows: Rows, texts: list[str]) -> float:
+    """Occurrences a second of one write of all."""
     parts = [Piece(text) for text in texts]
     lots = range(0, len(parts), PER_DOCUMENT)
     versions = [version(doc(f"{start:07}.md"), parts[start : start + PER_DOCUMENT]) for start in lots]
@@ -146,24 +150,28 @@ def load(store: Store, rows: Rows, texts: list[str]) -> None:
         write.put_document(each)
     write.put_nodes(trie.put, ())
     write.commit(generation(head, trie.after, len(parts), spaces=[SPACE]))
-    print(f"one write of all: {len(parts) / (time.perf_counter() - began):,.0f} occurrences a second")
+    return len(parts) / (time.perf_counter() - began)
 
 
-def hybrid(reader: Reader, words: list[str], vector: Vector) -> Mapping[int, float]:
+def hybrid(reader: Reader, words: list[str], vector: Vector) -> Sequence[OccurrenceHit]:
+    """What a search asks a store for: both arms, cosines of what words alone found, and where the best ten stand."""
     found = reader.dense(SPACE, vector, LIMIT)
     other = reader.lexical(words, LIMIT)
-    return reader.cosines(SPACE, vector, sorted({hit.entry for hit in other} - {hit.entry for hit in found}))
+    cosines = reader.cosines(SPACE, vector, sorted({hit.entry for hit in other} - {hit.entry for hit in found}))
+    best = additive(found, other, cosines)[:10]
+    return reader.occurrences([hit.entry for hit in best], 10)
 
 
-def tell(what: str, ask: Callable[[Query], object], asked: list[Query]) -> None:
+def times(ask: Callable[[Query], object], asked: list[Query]) -> tuple[float, float]:
+    """Median and slowest, in milliseconds."""
     for each in asked:  # a first round: what follows is warm
         ask(each)
-    times = []
+    taken = []
     for each in asked:
         began = time.perf_counter()
         ask(each)
-        times.append(1000 * (time.perf_counter() - began))
-    print(f"{what}: {statistics.median(times):.1f} ms, at most {max(times):.1f}")
+        taken.append(1000 * (time.perf_counter() - began))
+    return statistics.median(taken), max(taken)
 
 
 if __name__ == "__main__":
