@@ -196,7 +196,7 @@ def test_a_password_on_the_command_line_is_refused_and_shown_nowhere(cli, applie
 
 def test_one_killed_before_its_journal_went_is_done(cli, applied, monkeypatch):
     with monkeypatch.context() as patch, suppress(BaseException):
-        patch.setattr(storemoves.pending, "drop", lambda _config: None)
+        patch.setattr(storemoves.journals, "drop", lambda _config: None)
         assert cli("migrate", *THERE, "--apply", "--yes").code == 0
     assert (applied / ".steadlith" / "steadlith.journal.json").exists()
     assert "On its way" not in cli("status").out
