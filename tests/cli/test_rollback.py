@@ -108,6 +108,10 @@ def test_what_was_killed_is_said_by_whoever_plans_and_ended_by_resume(cli, chang
     assert json.loads(cli("rollback", "--resume", "--json").out)["generation"] is None
     assert json.loads(cli("rollback", "--abort", "--json").out)["dropped"] is False
     assert "Nothing to drop" in cli("rollback", "--abort").out
+    journal = changed / ".steadlith" / "steadlith.journal.json"
+    journal.write_text("{", "utf-8")
+    assert "The configuration file stays as it is" in cli("rollback", "--abort", "--force").out
+    assert not journal.exists()
 
 
 @pytest.mark.parametrize(

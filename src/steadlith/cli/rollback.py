@@ -88,9 +88,7 @@ def _show(found: Rollback, out: Path | None, *, steps: bool | None, do: bool, js
     from steadlith.report import documents, rollbacks
 
     if out is not None:
-        from steadlith_core.planning import planfile
-
-        planfiles.write(out, planfile.dump(found.plan))
+        planfiles.save(out, found.plan)
     if not json_output:
         options.show(rollbacks.preview(found, steps=steps, asked=do))
         if out is not None:
@@ -128,4 +126,4 @@ def _abort(index: Index, lock_timeout: float, *, force: bool, json_output: bool)
     if json_output:
         options.put(documents.dumps(rollbacks.aborted_document(dropped=dropped)))
     else:
-        options.show(rollbacks.aborted(dropped=dropped))
+        options.show(rollbacks.aborted(dropped=dropped, force=force))

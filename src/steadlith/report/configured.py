@@ -1,4 +1,4 @@
-"""What becomes of a configuration file: the lines that differ."""
+"""What becomes of a configuration file: the lines that differ, and how it ended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from steadlith.report.lines import STYLES, clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from steadlith.journals import Journal
     from steadlith.report.lines import Line
+
+
+def in_place(done: Journal) -> Iterator[Line]:
+    """A committed change whose configuration is there now."""
+    yield "bold green", f"Generation {done.number} ({clean(done.why)}) is committed, and its configuration is in place."
+
+
+def kept() -> Iterator[Line]:
+    """A journal that was dropped by force, whatever was committed under it."""
+    yield "", "The journal is dropped. The configuration file stays as it is; the next plan shows what that changes."
 
 
 def differing(now: str, then: str) -> Iterator[Line]:

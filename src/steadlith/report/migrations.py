@@ -29,7 +29,7 @@ WORDS = {
 """A step's kind in the words of a migration."""
 
 
-def preview(found: Migration, *, steps: bool | None, asked: bool) -> Iterator[Line]:
+def preview(found: Migration, *, steps: bool, asked: bool) -> Iterator[Line]:
     """What becomes of the configuration, what follows from it, the plan; `asked` if it is about to be done."""
     if found.is_nothing:
         yield "bold green", "Nothing to migrate: the index is as this configuration wants it."
@@ -44,7 +44,7 @@ def preview(found: Migration, *, steps: bool | None, asked: bool) -> Iterator[Li
         yield from _cause(cause)
     if found.causes:
         yield "", ""
-    yield from text.plan(found.plan, steps=False if steps is None else steps)
+    yield from text.plan(found.plan, steps=steps)
     yield from _last(found)
     yield from _checks(found)
     if not asked:
@@ -156,7 +156,7 @@ def ended(done: Journal | None) -> Iterator[Line]:
     if done is None:
         yield "", "Nothing to go on with: no migration is on its way."
         return
-    yield "bold green", f"Generation {done.number} ({clean(done.why)}) is committed, and its configuration is in place."
+    yield from configured.in_place(done)
 
 
 def ended_document(done: Journal | None) -> dict[str, Any]:
@@ -175,10 +175,7 @@ def aborted(*, dropped: bool, force: bool) -> Iterator[Line]:
         yield "", "Nothing to drop: no migration is on its way. The index and its configuration stay as they are."
         return
     if force:
-        yield (
-            "",
-            "The journal is dropped. The configuration file stays as it is; the next plan shows what that changes.",
-        )
+        yield from configured.kept()
         return
     yield "", "The migration is dropped. The index and its configuration are as they were; what was embedded is cached."
 

@@ -83,10 +83,7 @@ def resumed(done: Journal | None) -> Iterator[Line]:
     if done is None:
         yield "", "Nothing to finish: nothing is committed that is not in place."
         return
-    yield (
-        "bold green",
-        f"Generation {done.number} ({clean(done.why)}) is committed, and its configuration is in place.",
-    )
+    yield from configured.in_place(done)
 
 
 def resumed_document(done: Journal | None) -> dict[str, Any]:
@@ -99,8 +96,11 @@ def resumed_document(done: Journal | None) -> dict[str, Any]:
     }
 
 
-def aborted(*, dropped: bool) -> Iterator[Line]:
+def aborted(*, dropped: bool, force: bool) -> Iterator[Line]:
     """Whether there was anything to drop."""
+    if dropped and force:
+        yield from configured.kept()
+        return
     words = "What was left of a rollback is dropped." if dropped else "Nothing to drop: no rollback is on its way."
     yield "", f"{words} The index and its configuration are as they were."
 
