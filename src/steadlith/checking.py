@@ -169,7 +169,7 @@ def _questions(assembly: Assembly, reader: Reader, asked: Checks) -> dict[str, A
     missed = []
     for question in asked.questions:
         hits = search(assembly, reader, question.text, limit=DEPTH).hits
-        if not question.documents & {str(hit.document) for hit in hits}:
+        if not question.documents & {hit.document for hit in hits}:
             missed.append(f"{question.text!r:.80} does not find {min(question.documents)}")
     rate = 1 - len(missed) / len(asked.questions)
     _refuse_below("the golden questions' recall", rate, asked.min_recall, missed)

@@ -29,7 +29,6 @@ from steadlith_core.planning.overrides import MODEL
 from steadlith_core.planning.plan import Fate
 from steadlith_core.planning.planfile import plan_digest
 from steadlith_core.ports import Ailment
-from steadlith_core.records import DocumentId
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.make import Planned, Terms
     from steadlith_core.planning.plan import Plan
     from steadlith_core.ports import Cache, Reader, Store
-    from steadlith_core.records import Generation
+    from steadlith_core.records import DocumentId, Generation
     from steadlith_core.rows import RecordedDocument
 
 
@@ -172,8 +171,8 @@ class Migrations:
 
     def on_its_way(self) -> Journal | None:
         """The journal of a migration or a move that was begun and is not done; none for a damaged one."""
-        with ExitStack() as stack, suppress(ChangeUnfinished):
-            return pending.begun(self._assembly.config, self._open(stack, readonly=True).history)
+        with suppress(ChangeUnfinished):
+            return pending.begun(self._assembly.config, self._history)  # the index is opened where there is a journal
         return None
 
     def begun(self, *, force: bool = False, stat_cache: bool = True, workers: int = 1) -> Migration | None:
@@ -280,15 +279,15 @@ def _found(store: Store, plan: Plan, asked: Iterable[Question]) -> Mapping[Docum
     """What is recorded of the documents of the plan, and of those that questions are about."""
     if plan.base.generation == 0:
         return {}
-    named = {DocumentId(*name.split(":", 1)) for question in asked for name in question.documents}
+    named = {id_ for question in asked for id_ in question.documents}
     with closing(store.snapshot()) as reader, adapter("reading the index"):
         return reader.find(sorted(named.union(change.id for change in plan.changes)))
 
 
 def _refuse_unknown(asked: Iterable[Question], plan: Plan, found: Mapping[DocumentId, RecordedDocument]) -> None:
     """Raise `UsageError` for a question that no document can answer, before anything is paid for."""
-    there = {str(id_) for id_ in found} | {str(change.id) for change in plan.changes}
-    there -= {str(change.id) for change in plan.changes if change.fate is Fate.REMOVED}
+    there = found.keys() | {change.id for change in plan.changes}
+    there -= {change.id for change in plan.changes if change.fate is Fate.REMOVED}
     for question in asked:
         if not question.documents & there:
             raise UsageError(

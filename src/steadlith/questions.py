@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path
 
+    from steadlith_core.records import DocumentId
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, and the documents (`source:path`) of which it must find one."""
+    """A query, and the documents of which it must find one."""
 
     text: str
-    documents: frozenset[str]
+    documents: frozenset[DocumentId]
 
 
 def load(file: Path, sources: Collection[str]) -> tuple[Question, ...]:
@@ -54,7 +56,7 @@ def _question(place: str, line: str, sources: Collection[str]) -> Question:
             f"got {line:.80}"
         )
         raise UsageError(message)
-    return Question(text, frozenset(str(document_id(name, sources)) for name in _names(documents)))
+    return Question(text, frozenset(document_id(name, sources) for name in _names(documents)))
 
 
 def _names(value: Any) -> Iterable[str]:

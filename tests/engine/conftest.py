@@ -3,16 +3,22 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 import steadlith
 from steadlith import config as configuration
+from steadlith import hands
 from steadlith.assembly import Assembly
 from steadlith.imports import Request
 from steadlith_adapters.embedders.hash import FACTORY as HASH
 from steadlith_core import vectors
+from steadlith_core.applying import effects as fx
 
 CONFIG = """
 [sources.docs]
@@ -230,3 +236,87 @@ def embedding(monkeypatch):
 
     monkeypatch.setattr(kind, "embed_documents", embed)
     return given
+
+
+class Crash(BaseException):
+    """What nothing catches."""
+
+
+@pytest.fixture
+def paid(monkeypatch):
+    """How often each text was given to the model, probes aside."""
+    counter = Counter()
+    whole = hands.Hands.perform
+
+    def perform(self, effect):
+        if isinstance(effect, fx.Embed):
+            counter.update(effect.texts)
+        return whole(self, effect)
+
+    monkeypatch.setattr(hands.Hands, "perform", perform)
+    return counter
+
+
+@pytest.fixture
+def crashing(monkeypatch):
+    """Die at the `number`-th effect, before it is performed or after; gives the effects that were begun."""
+
+    @contextmanager
+    def dying(number, *, after):
+        seen = []
+        whole = hands.Hands.perform
+
+        def perform(self, effect):
+            seen.append(effect)
+            if len(seen) == number and not after:
+                raise Crash
+            outcome = whole(self, effect)
+            if len(seen) == number:
+                raise Crash
+            return outcome
+
+        with monkeypatch.context() as patch, suppress(Crash):
+            patch.setattr(hands.Hands, "perform", perform)
+            yield seen
+
+    return dying
+
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+import steadlith
+from steadlith import files
+number, when = int(sys.argv[2]), sys.argv[3]
+seen = 0
+class Dying(files.Posix):
+    pass
+def dying(name):
+    whole = getattr(files.Posix, name)
+    def call(self, *given):
+        global seen
+        seen += 1
+        if seen == number and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = whole(self, *given)
+        if seen == number and when == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+    return call
+for name in ("create", "sync", "replace", "sync_folder", "remove"):
+    setattr(Dying, name, dying(name))
+index = steadlith.open(sys.argv[1])
+"""
+
+
+@pytest.fixture
+def killed_while_writing():
+    """Run a program of two lines over `index` in a process of its own: what is planned, and then, with a file system
+    that kills it at the `number`-th operation on a file of ours, before it or after, what is done.
+    """
+
+    def run(site, plan, do, number, when):
+        program = f"{KILLED_WHILE_WRITING}{plan}\nfiles.SYSTEM = Dying()\n{do}\n"
+        arguments = [sys.executable, "-c", program, str(site.root), str(number), when]
+        return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    return run

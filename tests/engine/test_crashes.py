@@ -5,58 +5,19 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from contextlib import suppress
 
 import pytest
 
 import steadlith
-from steadlith import hands, wiring
+from steadlith import wiring
 from steadlith_adapters.embedders.hash import FACTORY as HASH
 from steadlith_adapters.wrappers.factories import WrappedEmbedders
 from steadlith_adapters.wrappers.faults import Fault, Faults, nth
-from steadlith_core.applying import effects as fx
 from steadlith_core.errors import AdapterError, EmbeddingError, LockHeld
 
 
-class Crash(BaseException):
-    """What nothing catches."""
-
-
-@pytest.fixture
-def paid(monkeypatch):
-    """How often each text was given to the model, probes aside."""
-    counter = Counter()
-    whole = hands.Hands.perform
-
-    def perform(self, effect):
-        if isinstance(effect, fx.Embed):
-            counter.update(effect.texts)
-        return whole(self, effect)
-
-    monkeypatch.setattr(hands.Hands, "perform", perform)
-    return counter
-
-
-def crash_at(monkeypatch, number, *, after):
-    """Die at the `number`-th effect, before it is performed or after; returns how many there were."""
-    seen = []
-    whole = hands.Hands.perform
-
-    def perform(self, effect):
-        seen.append(effect)
-        if len(seen) == number and not after:
-            raise Crash
-        outcome = whole(self, effect)
-        if len(seen) == number:
-            raise Crash
-        return outcome
-
-    monkeypatch.setattr(hands.Hands, "perform", perform)
-    return seen
-
-
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_crash_at_every_effect_leaves_old_or_new_and_resumes(make_site, article, monkeypatch, paid, after):
+def test_a_crash_at_every_effect_leaves_old_or_new_and_resumes(make_site, article, paid, crashing, after):
     number = 0
     while True:
         number += 1
@@ -68,13 +29,11 @@ def test_a_crash_at_every_effect_leaves_old_or_new_and_resumes(make_site, articl
             site.write(f"{name}.md", article(f"fresh {name}"))
         planned = site.plan()
         paid.clear()
-        with monkeypatch.context() as patch:
-            seen = crash_at(patch, number, after=after)
-            with suppress(Crash):
-                site.apply(planned)
-            if len(seen) < number:
-                assert number > 10
-                return
+        with crashing(number, after=after) as seen:
+            site.apply(planned)
+        if len(seen) < number:
+            assert number > 10
+            return
         # Reopened: the old state or the new one, whole either way.
         head = site.open().head()
         assert head.corpus_root in {old.corpus_root, planned.target.corpus_root}

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from steadlith import hands, imports
+from steadlith import imports
 from steadlith_adapters.caches.sqlite.cache import SqliteCache
 from steadlith_core.errors import AdapterError, ImportRefused
 
@@ -35,27 +35,14 @@ def finish(adopting, site, request):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_crash_at_every_effect_leaves_old_or_new_and_is_done_again(adopting, monkeypatch, embedding, tried, after):
+def test_a_crash_at_every_effect_leaves_old_or_new_and_is_done_again(adopting, crashing, embedding, tried, after):
     request = adopting.request("langchain")
     number = 0
     while True:
         number += 1
         site = adopting.site(f"site{number}")
         found = site.open().imports.preview(request)
-        seen = []
-        whole = hands.Hands.perform
-
-        def perform(self, effect, seen=seen, whole=whole, number=number):
-            seen.append(effect)
-            if len(seen) == number and not after:
-                raise Crash
-            outcome = whole(self, effect)
-            if len(seen) == number:
-                raise Crash
-            return outcome
-
-        with monkeypatch.context() as patch, suppress(Crash):
-            patch.setattr(hands.Hands, "perform", perform)
+        with crashing(number, after=after) as seen:
             site.open().imports.apply(found, same_model=True)
         assert site.open().head().generation in {0, 1}
         assert site.open().verify().problems == () or site.open().head().generation == 0

@@ -3,8 +3,6 @@
 import json
 import lzma
 import signal
-import subprocess
-import sys
 from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -67,21 +65,6 @@ def another_model(monkeypatch):
     monkeypatch.setattr(wiring, "embedder_factory", lambda name: Another() if name == "another" else whole(name))
 
 
-@pytest.fixture
-def paid(monkeypatch):
-    """How often each text was given to the model, probes aside."""
-    counter = Counter()
-    whole = hands.Hands.perform
-
-    def perform(self, effect):
-        if isinstance(effect, fx.Embed):
-            counter.update(effect.texts)
-        return whole(self, effect)
-
-    monkeypatch.setattr(hands.Hands, "perform", perform)
-    return counter
-
-
 @contextmanager
 def another_normaliser(monkeypatch):
     with monkeypatch.context() as patch:
@@ -141,23 +124,6 @@ def make_old(make_site, article):
     return make
 
 
-def crash_at(monkeypatch, number, *, after):
-    seen = []
-    whole = hands.Hands.perform
-
-    def perform(self, effect):
-        seen.append(effect)
-        if len(seen) == number and not after:
-            raise Crash
-        outcome = whole(self, effect)
-        if len(seen) == number:
-            raise Crash
-        return outcome
-
-    monkeypatch.setattr(hands.Hands, "perform", perform)
-    return seen
-
-
 def text(site):
     return (site.root / "steadlith.toml").read_text("utf-8")
 
@@ -200,7 +166,7 @@ def assert_arrived(site, found):
 @pytest.mark.parametrize("cause", CAUSES)
 @pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
 def test_killed_at_every_effect_a_migration_is_gone_on_with_and_gone_back_from(
-    make_old, monkeypatch, paid, cause, after, tried
+    make_old, monkeypatch, paid, crashing, cause, after, tried
 ):
     settings, dropped, release = CAUSES[cause]
     number = 0
@@ -213,10 +179,8 @@ def test_killed_at_every_effect_a_migration_is_gone_on_with_and_gone_back_from(
             found = site.open().migrations.plan(settings=settings, dropped=dropped)
             assert cause in [each.name for each in found.causes]
             paid.clear()
-            with monkeypatch.context() as patch:
-                seen = crash_at(patch, number, after=after)
-                with suppress(Crash):
-                    site.open().migrations.apply(found)
+            with crashing(number, after=after) as seen:
+                site.open().migrations.apply(found)
             head = site.open().head()
             assert head.generation in {1, 2}
             if head.generation == 1 and release is same_release:
@@ -688,47 +652,15 @@ def test_an_index_file_of_an_older_release_is_a_migration_with_preview(make_site
 
 # --------------------------------------------------------------------------------------------- real kills
 
-KILLED = """
-import os, signal, sys
-import steadlith
-from steadlith import files
-number, when = int(sys.argv[2]), sys.argv[3]
-seen = 0
-class Dying(files.Posix):
-    pass
-def dying(name):
-    whole = getattr(files.Posix, name)
-    def call(self, *given):
-        global seen
-        seen += 1
-        if seen == number and when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
-        answer = whole(self, *given)
-        if seen == number and when == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return answer
-    return call
-for name in ("create", "sync", "replace", "sync_folder", "remove"):
-    setattr(Dying, name, dying(name))
-index = steadlith.open(sys.argv[1])
-found = index.migrations.plan(settings=["embedding.dimensions=48"])
-files.SYSTEM = Dying()
-index.migrations.apply(found)
-"""
-
 
 @pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
-def test_sigkill_at_every_step_of_journal_receipt_and_configuration(make_old, when, tried):
+def test_sigkill_at_every_step_of_journal_receipt_and_configuration(make_old, killed_while_writing, when, tried):
     number, generations = 0, set()
     while True:
         number += 1
         site = make_old(f"site{number}")
-        run = subprocess.run(
-            [sys.executable, "-c", KILLED, str(site.root), str(number), when],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        plan = 'found = index.migrations.plan(settings=["embedding.dimensions=48"])'
+        run = killed_while_writing(site, plan, "index.migrations.apply(found)", number, when)
         if run.returncode == 0:
             break
         assert run.returncode == -signal.SIGKILL, run.stderr
@@ -764,7 +696,7 @@ def version_of(site):
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_killed_at_every_effect_an_upgrade_of_the_index_file_is_gone_on_with_and_gone_back_from(
-    make_old, monkeypatch, paid, after
+    make_old, paid, crashing, after
 ):
     number = 0
     while True:
@@ -775,10 +707,8 @@ def test_killed_at_every_effect_an_upgrade_of_the_index_file_is_gone_on_with_and
         found = site.open().migrations.plan()
         assert (found.causes, len(found.upgrades), found.is_nothing) == ((), 1, False)
         paid.clear()
-        with monkeypatch.context() as patch:
-            seen = crash_at(patch, number, after=after)
-            with suppress(Crash):
-                site.open().migrations.apply(found)
+        with crashing(number, after=after) as seen:
+            site.open().migrations.apply(found)
         assert version_of(site) in {4, schema.SCHEMA_VERSION}
         assert site.hits("sentence topic4")
         settle(site)

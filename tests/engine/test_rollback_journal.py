@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 
 import pytest
@@ -97,26 +95,13 @@ def judge(site, plan):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_a_crash_at_every_effect_leaves_old_or_new_and_is_finished(make_changed, monkeypatch, after, tried):
+def test_a_crash_at_every_effect_leaves_old_or_new_and_is_finished(make_changed, crashing, after, tried):
     number = 0
     while True:
         number += 1
         site = make_changed(f"site{number}")
         plan = site.open().plan_rollback(1).plan
-        seen = []
-        whole = hands.Hands.perform
-
-        def perform(self, effect, seen=seen, whole=whole, number=number):
-            seen.append(effect)
-            if len(seen) == number and not after:
-                raise Crash
-            outcome = whole(self, effect)
-            if len(seen) == number:
-                raise Crash
-            return outcome
-
-        with monkeypatch.context() as patch, suppress(Crash):
-            patch.setattr(hands.Hands, "perform", perform)
+        with crashing(number, after=after) as seen:
             site.apply(plan)
         judge(site, plan)
         if len(seen) < number:
@@ -126,48 +111,14 @@ def test_a_crash_at_every_effect_leaves_old_or_new_and_is_finished(make_changed,
     tried("a crash at every effect of an apply: a rollback", how, number)
 
 
-KILLED = """
-import os, signal, sys
-import steadlith
-from steadlith import files
-number, when = int(sys.argv[2]), sys.argv[3]
-seen = 0
-class Dying(files.Posix):
-    pass
-def dying(name):
-    whole = getattr(files.Posix, name)
-    def call(self, *given):
-        global seen
-        seen += 1
-        if seen == number and when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
-        answer = whole(self, *given)
-        if seen == number and when == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return answer
-    return call
-for name in ("create", "sync", "replace", "sync_folder", "remove"):
-    setattr(Dying, name, dying(name))
-index = steadlith.open(sys.argv[1])
-plan = index.plan_rollback(1).plan
-files.SYSTEM = Dying()
-index.apply(plan)
-"""
-
-
 @pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow)])
-def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, when, tried):
+def test_sigkill_at_every_step_of_journal_and_configuration(make_changed, killed_while_writing, when, tried):
     number, generations, unfinished = 0, set(), 0
     while True:
         number += 1
         site = make_changed(f"site{number}")
         plan = site.open().plan_rollback(1).plan
-        run = subprocess.run(
-            [sys.executable, "-c", KILLED, str(site.root), str(number), when],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        run = killed_while_writing(site, "plan = index.plan_rollback(1).plan", "index.apply(plan)", number, when)
         if run.returncode == 0:
             break
         assert run.returncode == -signal.SIGKILL, run.stderr

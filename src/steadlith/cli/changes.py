@@ -150,9 +150,7 @@ def plan(
             planned = index.plan(look, stat_cache=not no_stat_cache, against=against, exact=exact, workers=workers)
             kept = index.kept(planned, against=against) if everything else ()
     if out is not None:
-        from steadlith_core.planning import planfile
-
-        planfiles.write(out, planfile.dump(planned))
+        planfiles.save(out, planned)
     if found is not None:
         _put_explanation(found, form)
     else:

@@ -197,9 +197,7 @@ def _show(
     from steadlith.report import documents, migrations
 
     if out is not None:
-        from steadlith_core.planning import planfile
-
-        planfiles.write(out, planfile.dump(found.plan))
+        planfiles.save(out, found.plan)
     if not json_output:
         shown = replace(found, plan=replace(found.plan, tripped=_stopping(found, allow)))
         options.show(migrations.preview(shown, steps=steps, asked=do))

@@ -31,6 +31,13 @@ def load(file: Path) -> Plan:
         raise PlanFileError(f"{file}: {error}; {HINT}") from error
 
 
+def save(file: Path, plan: Plan) -> None:
+    """Write the plan, so that `load` reads it."""
+    from steadlith_core.planning import planfile
+
+    write(file, planfile.dump(plan))
+
+
 def written(file: Path, plan: Plan) -> str:
     """What to say of a plan that was written to `file`: what it is good for."""
     if plan.preview:
