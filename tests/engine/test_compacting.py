@@ -346,7 +346,7 @@ def test_four_searching_readers_see_one_state_while_an_index_is_compacted(churne
         compactions += 1
     for each in searchers:
         out, err = each.communicate(timeout=60)
-        assert out.split() == ["1", "12"], err
+        assert out.split() == ["1", "12"], (each.returncode, err)
     assert compactions >= 1
     assert churned.open().verify().problems == ()
     assert churned.open().compact(keep=1).held_back is None
