@@ -56,6 +56,6 @@ class AbsentIndex:
         """None of them."""
         return frozenset()
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:  # noqa: ARG002
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:  # noqa: ARG002
         """None."""
         return iter(())

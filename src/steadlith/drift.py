@@ -43,10 +43,10 @@ class Seen:
     chunks: int
 
 
-def problems(reader: Recorded, level: Level) -> tuple[Problem, ...]:
-    """What the store sees is wrong."""
+def problems(reader: Recorded, level: Level, *, workers: int = 1) -> tuple[Problem, ...]:
+    """What the store sees is wrong, looking with so many processes at most."""
     with adapter("looking for drift"):
-        return tuple(reader.problems(full=level is Level.FULL)) if reader.head.generation else ()
+        return tuple(reader.problems(full=level is Level.FULL, workers=workers)) if reader.head.generation else ()
 
 
 def refuse_lost(found: Iterable[Problem]) -> None:

@@ -197,12 +197,14 @@ class Index:
                 self._refuse_unfinished()  # the index may be that of a configuration which is not in place yet
                 raise
 
-    def verify(self, *, root: Digest | None = None, state_root: Digest | None = None) -> Verification:
-        """Recompute every root from what is stored, and compare with the head and with pinned roots."""
+    def verify(self, *, root: Digest | None = None, state_root: Digest | None = None, workers: int = 1) -> Verification:
+        """Recompute every root from what is stored, and compare with the head and with pinned roots. `workers` is how
+        many processes may look, this one among them: others look at large indexes, at what takes longest.
+        """
         from steadlith.verify import verify
 
         with self.reader() as reader:
-            return verify(reader, root=root, expected_state_root=state_root)
+            return verify(reader, root=root, expected_state_root=state_root, workers=workers)
 
     def compactable(self, *, keep: int | None = None, erase: Iterable[str] = ()) -> Compactable:
         """What `compact` would do. Changes nothing.

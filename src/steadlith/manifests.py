@@ -179,7 +179,7 @@ class ManifestReader:
         """Refused: see `UsageError`."""
         _cannot_search()
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:  # noqa: ARG002
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:  # noqa: ARG002
         """None: it was checked when it was read."""
         return iter(())
 

@@ -144,7 +144,7 @@ class _Glance:
 
     def in_full(self) -> Observed:
         """Believe nothing but rows that prove themselves."""
-        found = drift.problems(self.books.index, Level.FULL)
+        found = drift.problems(self.books.index, Level.FULL, workers=self.workers)
         problems = tuple(relexing.judged(found, self.books.index.head.recipe))
         drift.refuse_lost(problems)
         with adapter("reading the index"):

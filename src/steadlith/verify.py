@@ -76,13 +76,18 @@ def verify(
     expected_state_root: Digest | None = None,
     lock: Lock | None = None,
     level: Level = Level.FULL,
+    workers: int = 1,
 ) -> Verification:
-    """Recompute everything; compare with the head, and with what is pinned. O(all text), or O(1) of the head alone."""
+    """Recompute everything; compare with the head, and with what is pinned. O(all text), or O(1) of the head alone.
+
+    `workers` is how many processes the store may look with.
+    """
     with adapter("verifying the index"):
         head = reader.head
-        judged = relexing.judged(reader.problems(full=level is Level.FULL), head.recipe)
-        problems = [problem.message for problem in judged]
-        found = _recompute(reader, problems) if level is Level.FULL else _top(reader)
+        seen = reader.problems(full=level is Level.FULL, workers=workers)  # the others look while this one recomputes
+        below: list[str] = []
+        found = _recompute(reader, below) if level is Level.FULL else _top(reader)
+        problems = [problem.message for problem in relexing.judged(seen, head.recipe)] + below
     for name, recomputed, recorded in (
         ("corpus root", found.corpus, head.corpus_root),
         ("state root", found.state, head.state_root),

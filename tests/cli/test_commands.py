@@ -1,12 +1,15 @@
 """The commands as a user types them: what is printed where, and the exit codes of docs/cli.md."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
+import steadlith
 from steadlith.index import Index
+from steadlith_adapters.stores.sqlite.checks import beside
 from steadlith_core.digest import Digest
 from steadlith_core.errors import AdapterError, LockHeld
 
@@ -258,6 +261,22 @@ def test_without_a_command_the_help_is_printed_plainly(cli):
 def test_a_query_that_begins_with_a_dash_stands_after_two(cli, folder):
     cli("apply", "--yes")
     assert "docs:b.md" in cli("search", "--", "-bridges").out
+
+
+@pytest.mark.parametrize(
+    ("options", "workers"), [([], min(os.cpu_count() or 1, 8)), (["--workers", "1"], 1), (["--workers", "3"], 3)]
+)
+def test_verify_looks_with_as_many_processes_as_it_is_told(cli, folder, options, workers, monkeypatch):
+    cli("apply", "--yes")
+    real, started = subprocess.Popen, []
+    monkeypatch.setattr(beside, "PAYS", 1)
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **how: (started.append(given), real(*given, **how))[1])
+    assert cli("verify", *options).code == 0
+    assert len(started) == min(workers - 1, 2)
+    started.clear()
+    with steadlith.open(folder) as index:
+        assert index.verify().ok
+    assert started == []
 
 
 def test_verify_without_an_index_exits_2_unless_the_empty_roots_are_pinned(cli, folder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from dataclasses import replace
 from functools import partial
@@ -48,14 +47,6 @@ class Seconds(click.FloatRange):
         return seconds if math.isfinite(seconds) else self.fail(f"{value} is not a number of seconds.", param, ctx)
 
 
-MOST_WORKERS = 8
-"""More would only wait: one process reads for all of them, and takes their answers."""
-
-
-def _cores() -> int:
-    return min(os.cpu_count() or 1, MOST_WORKERS)
-
-
 hold = click.option(
     "--hold",
     multiple=True,
@@ -63,13 +54,7 @@ hold = click.option(
     help="Leave this document as it is recorded, or out: SOURCE:PATH, or PATH of the only source.",
 )
 
-workers = click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    default=_cores,
-    show_default=f"the number of cores, at most {MOST_WORKERS}",
-    help="Processes that may cut documents when there are many; what comes out is the same.",
-)
+workers = options.workers("Processes that may cut documents when there are many; what comes out is the same.")
 
 
 @click.command()

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
+MOST_WORKERS = 8
+"""More would only wait: one process reads for all of them, and takes their answers."""
+
 
 def config(command: Command) -> Command:
     """`--config FILE`."""
@@ -41,6 +44,17 @@ def config_if_any(command: Command) -> Command:
         type=click.Path(path_type=Path),
         help="The configuration file; by default steadlith.toml, where there is one.",
     )(command)
+
+
+def workers(purpose: str) -> Callable[[Command], Command]:
+    """`--workers N`, and what they are for."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        default=lambda: min(os.cpu_count() or 1, MOST_WORKERS),
+        show_default=f"the number of cores, at most {MOST_WORKERS}",
+        help=purpose,
+    )
 
 
 def settings(command: Command) -> Command:

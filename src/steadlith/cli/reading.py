@@ -79,6 +79,7 @@ def search(
     type=click.Choice(["head", "full"]),
     help="How much to read: the head and what it vouches for, or everything (the default).",
 )
+@options.workers("Processes that may look at a large index; what is found is the same.")
 @options.json
 def verify(
     config: Path,
@@ -87,6 +88,7 @@ def verify(
     locked: str | None,
     manifest: Path | None,
     refresh: str | None,
+    workers: int,
     *,
     json_output: bool,
 ) -> int:
@@ -108,7 +110,7 @@ def verify(
         if refresh is not None:
             raise UsageError(f"--refresh {refresh}: a manifest is always read whole; leave it out")
         return _verify_manifest(manifest, pinned, json_output=json_output)
-    found = _verify_index(config, pinned, refresh or "full")
+    found = _verify_index(config, pinned, refresh or "full", workers)
     if json_output:
         options.put(documents.dumps(documents.verification(found)))
     else:
@@ -116,7 +118,7 @@ def verify(
     return 0 if found.ok else 2
 
 
-def _verify_index(config: Path, pinned: Pinned, refresh: str) -> Verification:
+def _verify_index(config: Path, pinned: Pinned, refresh: str, workers: int) -> Verification:
     import steadlith
     from steadlith.verify import Pinned, verify
     from steadlith_core.records import Level
@@ -128,6 +130,7 @@ def _verify_index(config: Path, pinned: Pinned, refresh: str) -> Verification:
             expected_state_root=pinned.state_root,
             lock=pinned.lock,
             level=Level(refresh),
+            workers=workers,
         )
     if found.generation == 0 and not (pinned != Pinned() and found.ok):
         missing = f"There is no index yet: run `steadlith apply`, or look at [store] in {config}"

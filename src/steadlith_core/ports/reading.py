@@ -93,10 +93,12 @@ class Recorded(Protocol):
         """Which vector keys `vectors` would answer: held and intact."""
         ...
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:
         """What the store itself can see is wrong. `full` compares every checksum and lexical row.
 
         Without it only the head and what it vouches for is looked at, in a time that does not grow with the index.
+        `workers` is how many processes may look, this one among them: they may begin at once, what is found is the
+        same, in the same order, and a store may do with one.
         Kinds are those of docs/drift.md; a text or an entry that no document of the head uses is `HISTORY`.
         """
         ...

@@ -81,9 +81,10 @@ class WrappedReader:
         call = Call(PORT, "held", {"space": space, "vector_keys": vector_keys})
         return self._around(call, lambda: self._inner.held(space, vector_keys))
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:
         """See `Recorded.problems`."""
-        return self._around(Call(PORT, "problems", {"full": full}), lambda: begun(self._inner.problems(full=full)))
+        call = Call(PORT, "problems", {"full": full, "workers": workers})
+        return self._around(call, lambda: begun(self._inner.problems(full=full, workers=workers)))
 
     def vectors(self, space: Space, vector_keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
         """See `Reader.vectors`."""

@@ -76,7 +76,7 @@ class ExampleReader:
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
         return frozenset(self.vectors(space, vector_keys))
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:
         return checks.problems(self._shown(), full=full)
 
     def changed_since(self, generation: int) -> Sequence[DocumentId]:

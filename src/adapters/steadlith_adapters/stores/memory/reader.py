@@ -184,7 +184,7 @@ class MemoryReader:
                 )
         return tuple(hits)
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:  # noqa: ARG002
         """See `Reader.problems`."""
         return checks.problems(self._open(), full=full)
 

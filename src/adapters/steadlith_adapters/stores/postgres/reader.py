@@ -229,7 +229,7 @@ class PostgresReader:
             hits += found[:most]
         return tuple(sorted(hits, key=lambda hit: (hit.id, hit.position)))
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:  # noqa: ARG002
         """See `Reader.problems`."""
         return checks.problems(self._live(), full=full)
 

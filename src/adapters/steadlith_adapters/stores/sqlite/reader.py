@@ -219,9 +219,9 @@ class SqliteReader:
             del hits[enough:]
         return tuple(sorted(hits, key=lambda hit: (hit.id, hit.position)))
 
-    def problems(self, *, full: bool) -> Iterator[Problem]:
+    def problems(self, *, full: bool, workers: int = 1) -> Iterator[Problem]:
         """See `Reader.problems`."""
-        return checks.problems(self._live(), full=full)
+        return checks.problems(self._live(), full=full, workers=workers)
 
     def close(self) -> None:
         """See `Reader.close`."""

@@ -5,6 +5,7 @@
 3. Identities are computed anew from what is stored; nothing vouches for itself.
 4. What the head shows has the kind of what is damaged. What only older generations show is HISTORY, whatever it is: no
    source can mend it.
+5. Checks that other processes make are answered in the same order: how many there are decides how long it takes only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite.checks import arms, contents, documents, history, nodes, whole
+from steadlith_adapters.stores.sqlite.checks.beside import beside
 from steadlith_core.errors import SteadlithError
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
@@ -48,10 +50,35 @@ FULL: dict[Check, DriftKind] = HEAD | {
 }
 
 
-def problems(session: Session, *, full: bool) -> Iterator[Problem]:
-    """Run the checks of a level in order."""
-    for check, stopped in (FULL if full else HEAD).items():
-        try:
-            yield from check(session)
-        except SteadlithError as error:
-            yield Problem(stopped, str(error))
+SHARES = (("lexical",), ("vectors", "versions", "texts"))
+"""What each further process checks: about a half of all is the words."""
+
+
+def problems(session: Session, *, full: bool, workers: int = 1) -> Iterator[Problem]:
+    """Run the checks of a level in order; the others than this process begin at once."""
+    found = _in_order(session, FULL if full else HEAD, workers if full else 1)
+    next(found)
+    return (problem for problem in found if problem)
+
+
+def made(session: Session, name: str) -> Iterator[Problem]:
+    """One check of the full level."""
+    for check, stopped in FULL.items():
+        if check.__name__ == name:
+            yield from _guarded(session, check, stopped)
+
+
+def _in_order(session: Session, checks: dict[Check, DriftKind], workers: int) -> Iterator[Problem | None]:
+    """None, when the others have begun; then what is found. Whoever drops it ends them."""
+    with beside(session, SHARES[: workers - 1]) as others:
+        yield None
+        for check, stopped in checks.items():
+            found = others.answer(check.__name__)
+            yield from _guarded(session, check, stopped) if found is None else found
+
+
+def _guarded(session: Session, check: Check, stopped: DriftKind) -> Iterator[Problem]:
+    try:
+        yield from check(session)
+    except SteadlithError as error:
+        yield Problem(stopped, str(error))
