@@ -9,12 +9,16 @@ from steadlith_core.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+BEGINNINGS = ('"', "'", "[", "{")
+"""Of a string, a list or a table: who begins so means one, and forgot an end."""
+
 
 def amended(text: str, settings: Iterable[str] = (), dropped: Iterable[str] = ()) -> str:
     """The text with each of `settings` (`embedding.model=...`) set and each key of `dropped` gone.
 
-    A value is TOML (`512`, `true`, `["a", "b"]`, `"text"`); what is none is text. Tables that are not there are made.
-    Raises `UsageError` for a setting that cannot be, `ConfigError` for a text that is no TOML.
+    A value is TOML (`512`, `true`, `["a", "b"]`, `"text"`); what is none is text, unless it begins as a string, a list
+    or a table. Tables that are not there are made. Raises `UsageError` for a setting that cannot be, `ConfigError` for
+    a text that is no TOML.
     """
     import tomlkit  # a tenth of a second that only this needs
     from tomlkit.exceptions import TOMLKitError
@@ -26,7 +30,7 @@ def amended(text: str, settings: Iterable[str] = (), dropped: Iterable[str] = ()
             if not equals or not key.strip():
                 raise UsageError(f"{setting!r}: expected KEY=VALUE, for example embedding.dimensions=512")
             table, name = _find(document, key.strip(), make=True)
-            _set(table, name, _value(value.strip()))
+            _set(table, name, _value(value.strip(), setting))
         for key in dropped:
             table, name = _find(document, key.strip(), make=False)
             if name not in table:
@@ -92,11 +96,13 @@ def _set(table: Any, name: str, value: Any) -> None:
     body.extend(behind[blank:])
 
 
-def _value(text: str) -> Any:
+def _value(text: str, setting: str) -> Any:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
         return tomlkit.value(text)
-    except (TOMLKitError, ValueError):
+    except (TOMLKitError, ValueError) as error:
+        if text.startswith(BEGINNINGS):
+            raise UsageError(f"{setting!r}: the value begins as TOML and is none ({error}); look at its quotes") from error
         return tomlkit.string(text)

@@ -75,6 +75,11 @@ class Import:
         """Whether there is nothing to import."""
         return self.plan.is_empty
 
+    @property
+    def is_of_no_use(self) -> bool:
+        """Whether nothing of what was read can be imported, or has been before."""
+        return self.is_nothing and bool(self.passed) and all(each.why is not Why.RECORDED for each in self.passed)
+
 
 class Imports:
     """Imports into one index. Every call opens the store anew."""

@@ -44,6 +44,7 @@ WHOLE_SOURCE = "/"
 
 
 HELD = Refusal(FindingKind.HELD, "not read; what is recorded of it stays")
+NOTHING_HELD = "neither in the sources nor in the index, so nothing is held by this name"
 
 UNKNOWN = Record(b"", None)
 
@@ -89,6 +90,7 @@ class Survey:
     redrawn: dict[tuple[str, str], Records] = field(default_factory=dict)
     places: dict[str, bytes | None] = field(default_factory=dict)
     _cuts: dict[tuple[DocumentId, Format, Digest], Wanted] = field(default_factory=dict)
+    _met: set[DocumentId] = field(default_factory=set)
     _uncut: list[_Uncut] = field(default_factory=list)
     _uncut_bytes: int = 0
     _given: deque[_Uncut] = field(default_factory=deque)
@@ -106,6 +108,8 @@ class Survey:
             if name not in sources:
                 folders = self.ledger.folders(name)
                 self._settle(name, {id_ for folder in folders for id_ in self._all_of(name, folder)}, set())
+        for id_ in sorted(self.stay - self._met):  # a name mistyped would hold nothing, and say nothing
+            self.findings.append(Finding(str(id_), FindingKind.HELD, NOTHING_HELD))
 
     def keep(self, document: WantedDocument) -> None:
         """Note under which digest a document that could not be read is recorded now."""
@@ -169,6 +173,7 @@ class Survey:
         """Look at one listed file; whether it is a document."""
         recorded = (known or UNKNOWN)._replace(identity=b"", refusal=None)
         if id in self.stay:
+            self._met.add(id)
             self._refuse_again(id, HELD)
             self._redraw(id, recorded)
             return True
@@ -265,6 +270,7 @@ class Survey:
 
     def _settle(self, name: str, missing: set[DocumentId], unread: set[str]) -> None:
         """What was not listed is gone, unless it stands where nothing is known."""
+        self._met |= missing & self.stay
         folders = tuple(path for path in unread if not path or path.endswith("/"))
         unseen = {
             id_ for id_ in missing if WHOLE_SOURCE in unread or id_.path in unread or id_.path.startswith(folders)

@@ -200,6 +200,8 @@ def test_a_parent_is_shown_as_context_and_its_children_name_it(cli, ships):
         (["ships.md", "--set", "max_tokens"], 64, "expected KEY=VALUE"),
         (["ships.md", "--set", "=1"], 64, "expected KEY=VALUE"),
         (["ships.md", "--set", "a=1\nb=2"], 64, "expected KEY=VALUE"),
+        (["ships.md", "--set", 'language="en'], 64, "expected KEY=VALUE"),
+        (["ships.md", "--set", "languages=[en"], 64, "expected KEY=VALUE"),
         (["ships.md", "--policy", "magic"], 1, "policy = 'magic': no such adapter is installed; there are "),
         (["ships.md", "--set", "max_tokens=200"], 1, "max_tokens = 200"),
         (["ships.md", "--set", "colour=red"], 1, "colour"),

@@ -90,6 +90,12 @@ def test_many_reasons_are_counted(cli, lines):
     assert "! in all 12 text; --json lists each" in ran.out
 
 
+def test_files_of_which_nothing_can_be_imported_are_no_success(cli, lines):
+    lines({"text": " ", "document": "a.md", "vector": [1.0]})
+    for options in ((), ("--json",), ("--apply", "--same-model", "--yes")):
+        assert cli(*IMPORT, *options).code == 1
+
+
 def test_what_is_read_never_reaches_the_terminal_as_it_is(cli, lines):
     lines({"text": "Text.", "document": "e\x1b[2Jvil.md"}, {"text": "Text.", "document": "../\x1b[2J"})
     ran = cli(*IMPORT)

@@ -46,6 +46,21 @@ def test_without_the_stat_cache_the_plan_is_the_same(edited, ids):
     assert dump(held(edited, *ids)) == dump(held(edited, *ids, stat_cache=False))
 
 
+@pytest.mark.parametrize("stat_cache", [True, False])
+def test_a_name_that_no_document_has_is_said_to_hold_nothing(edited, stat_cache):
+    none, elsewhere = DocumentId("docs", "on.md"), DocumentId("docs", "deep/one.md")
+    planned = held(edited, none, ONE, elsewhere, stat_cache=stat_cache)
+    assert changed(planned) == ["docs:new.md", "docs:two.md"]
+    found = [(each.place, each.kind, each.message.split(",")[0]) for each in planned.findings]
+    assert found == [
+        ("docs:deep/one.md", FindingKind.HELD, "neither in the sources nor in the index"),
+        ("docs:on.md", FindingKind.HELD, "neither in the sources nor in the index"),
+        ("docs:one.md", FindingKind.HELD, "not read; what is recorded of it stays"),
+    ]
+    edited.apply(planned)
+    assert edited.open().verify().ok
+
+
 def test_a_held_document_that_is_gone_stays_too(settled):
     (settled.docs / "one.md").unlink()
     (settled.docs / "two.md").unlink()

@@ -63,10 +63,11 @@ def import_(
     yes: bool,
     large: bool,
     json_output: bool,
-) -> None:
+) -> int:
     """Show what adopting the chunks and vectors in FILE... would do, and do it with --apply.
 
-    Nothing is embedded: texts and vectors become part of the index as they are, until their document changes.
+    Nothing is embedded: texts and vectors become part of the index as they are, until their document changes. Exit 1 if
+    nothing of the files can be imported.
     """
     import steadlith
     from steadlith.imports import Request
@@ -83,6 +84,7 @@ def import_(
             index.imports.confirm(found, same_model=same_model)
             approve(yes=yes, json_output=json_output)
             _do(index, found, lock_timeout, large=large, json_output=json_output)
+    return 1 if found.is_of_no_use else 0
 
 
 def _do(index: Index, found: Import, lock_timeout: float, *, large: bool, json_output: bool) -> None:

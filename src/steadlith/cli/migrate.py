@@ -155,10 +155,16 @@ def _wanted(
 
 
 def _text(file: Path) -> str:
+    import tomllib
+
     try:
-        return file.read_text("utf-8-sig")
+        text = file.read_text("utf-8-sig")
+        tomllib.loads(text)  # said here, where the file's name is known
+    except tomllib.TOMLDecodeError as error:
+        raise click.UsageError(f"{file} is not TOML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"cannot read {file}: {error}") from error
+    return text
 
 
 def _how(allow: frozenset[str], lock_timeout: float, max_retry_time: float | None, workers: int, stop: Any) -> How:

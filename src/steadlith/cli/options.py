@@ -79,11 +79,13 @@ def _gather(_context: click.Context, _parameter: click.Parameter, given: tuple[s
 
 
 def _setting(pair: str) -> dict[str, Any]:
-    """`KEY=VALUE` as a line of TOML; a value that is not TOML is text."""
+    """`KEY=VALUE` as a line of TOML; a value that is not TOML is text, unless it begins as a string, a list or a table."""
     import tomllib
 
+    from steadlith.amending import BEGINNINGS
+
     key, equals, value = pair.partition("=")
-    for written in (value, _quoted(value)):
+    for written in (value,) if value.strip().startswith(BEGINNINGS) else (value, _quoted(value)):
         try:
             table = tomllib.loads(f"{key} = {written}")
         except ValueError:
