@@ -104,5 +104,6 @@ def _value(text: str, setting: str) -> Any:
         return tomlkit.value(text)
     except (TOMLKitError, ValueError) as error:
         if text.startswith(BEGINNINGS):
-            raise UsageError(f"{setting!r}: the value begins as TOML and is none ({error}); look at its quotes") from error
+            message = f"{setting!r}: the value begins as TOML and is none ({error}); look at its quotes"
+            raise UsageError(message) from error
         return tomlkit.string(text)

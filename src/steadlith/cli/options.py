@@ -79,7 +79,7 @@ def _gather(_context: click.Context, _parameter: click.Parameter, given: tuple[s
 
 
 def _setting(pair: str) -> dict[str, Any]:
-    """`KEY=VALUE` as a line of TOML; a value that is not TOML is text, unless it begins as a string, a list or a table."""
+    """`KEY=VALUE` as a line of TOML; a value that is no TOML is text, unless it begins as a string, a list or table."""
     import tomllib
 
     from steadlith.amending import BEGINNINGS
