@@ -16,7 +16,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -27,7 +27,7 @@ import stepping
 
 from steadlith import clock, config
 from steadlith.assembly import Assembly
-from steadlith.verify import verify
+from steadlith.verify import Verification, verify
 from steadlith_adapters.stores.sqlite.checks import levels
 from steadlith_core.digest import hash_fields
 from steadlith_core.planning.guards import Limits
@@ -270,18 +270,30 @@ def commit(watch: Stopwatch, store: Store, planned: Planned, vectors: Iterable[V
 
 
 def check(folder: str) -> dict[str, object]:
-    """A full verification, and how long each of its checks took; the rest of it is recomputing from below."""
-    watch, assembly = Stopwatch(), assembled(folder)
+    """A full verification by one process, and how long each of its checks took; the rest of it is recomputing from
+    below. Then one by two processes.
+    """
+    watch, together = Stopwatch(), Stopwatch()
+    with together.running("whole"):
+        verified(folder, workers=2)
     levels.FULL = {timed(watch, one): kind for one, kind in levels.FULL.items()}
-    store = assembly.open_store(readonly=True)
-    reader = store.snapshot()
     with watch.running("whole"):
-        found = verify(reader)
-    reader.close()
-    store.close()
+        found = verified(folder, workers=1)
+    return {
+        "chunks": found.chunks,
+        "documents": found.documents,
+        LEXICAL: watch.wall[LEXICAL],
+        "by_two": together.wall["whole"],
+        **watch.told(),
+    }
+
+
+def verified(folder: str, *, workers: int) -> Verification:
+    with closing(assembled(folder).open_store(readonly=True)) as store, closing(store.snapshot()) as reader:
+        found = verify(reader, workers=workers)
     if not found.ok:
         sys.exit(f"bench: the index is not as it was committed: {found.problems[:5]}")
-    return {"chunks": found.chunks, "documents": found.documents, LEXICAL: watch.wall[LEXICAL], **watch.told()}
+    return found
 
 
 def timed(watch: Stopwatch, one: Callable[..., Iterable[object]]) -> Callable[..., Iterator[object]]:

@@ -115,6 +115,11 @@ def _store(store: Any) -> Iterator[str]:
     long = {name: wall for name, wall in parts.items() if wall >= check["wall"]["whole"] / 200}
     rows = [(name, f"{wall:.2f} s", f"{check['chunks'] / wall:,.0f}") for name, wall in long.items()]
     rows.append(("the others", f"{sum(parts.values()) - sum(long.values()):.2f} s", ""))
+    for all_, wall in (
+        ("all, by one process", check["wall"]["whole"]),
+        ("all, by two: the lexical rows in the other", check["by_two"]),
+    ):
+        rows.append((all_, f"{wall:.2f} s", f"{check['chunks'] / wall:,.0f}"))
     yield table(("check", "wall", "chunks a second"), rows)
 
 
