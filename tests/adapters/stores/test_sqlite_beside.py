@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from functools import wraps
 from pathlib import Path
 
 import pytest
@@ -94,11 +95,11 @@ def made_here(monkeypatch):
     names = []
 
     def told(check):
+        @wraps(check)
         def checking(session):
-            names.append(check.__name__)
+            names.append(levels.name_of(check))
             yield from check(session)
 
-        checking.__name__ = check.__name__
         return checking
 
     monkeypatch.setattr(levels, "FULL", {told(check): kind for check, kind in levels.FULL.items()})
@@ -115,15 +116,14 @@ def test_any_number_of_processes_finds_the_same_in_the_same_order(damaged, start
             started.clear()
             assert look(damaged, workers) == alone
             assert len(started) == min(workers - 1, len(levels.SHARES))
-            shared = {name for share in levels.SHARES[: workers - 1] for name in share}
+            shared = {levels.name_of(check) for share in levels.SHARES[: workers - 1] for check in share}
             assert not shared & set(here)
             assert len(here) == len(levels.FULL) - len(shared)
 
 
-def test_what_is_shared_is_checked_by_that_name_alone():
-    names = [check.__name__ for check in levels.FULL]
-    for share in levels.SHARES:
-        assert all(names.count(name) == 1 for name in share)
+def test_every_check_has_a_name_of_its_own():
+    assert len({levels.name_of(check) for check in levels.FULL}) == len(levels.FULL)
+    assert {check for share in levels.SHARES for check in share} <= levels.FULL.keys()
 
 
 @pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('?')", "import os; os.abort()"])
@@ -203,6 +203,7 @@ def test_whoever_does_not_want_to_know_any_more_ends_them(index, started, monkey
 KILLED = """
 import sys, time
 from contextlib import closing
+from functools import wraps
 from pathlib import Path
 from steadlith_adapters.stores.sqlite import connection
 from steadlith_adapters.stores.sqlite.checks import beside, levels
@@ -241,4 +242,5 @@ def test_ctrl_c_is_for_the_one_who_asked(damaged, started, monkeypatch):
     monkeypatch.setattr(beside, "PROGRAM", beside.PROGRAM.replace("; work(", INTERRUPTED))
     here = made_here(monkeypatch)
     assert look(damaged, 2) == alone
-    assert "lexical" not in here
+    assert not any("lexical" in name for name in here)
+    assert len(here) == len(levels.FULL) - 1

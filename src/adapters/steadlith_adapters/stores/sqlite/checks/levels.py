@@ -19,7 +19,7 @@ from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
 
@@ -50,7 +50,7 @@ FULL: dict[Check, DriftKind] = HEAD | {
 }
 
 
-SHARES = (("lexical",), ("vectors", "versions", "texts"))
+SHARES: Sequence[Sequence[Check]] = ((arms.lexical,), (arms.vectors, documents.versions, contents.texts))
 """What each further process checks: about a half of all is the words."""
 
 
@@ -62,18 +62,24 @@ def problems(session: Session, *, full: bool, workers: int = 1) -> Iterator[Prob
 
 
 def made(session: Session, name: str) -> Iterator[Problem]:
-    """One check of the full level."""
+    """The check of the full level that has this name."""
     for check, stopped in FULL.items():
-        if check.__name__ == name:
+        if name_of(check) == name:
             yield from _guarded(session, check, stopped)
+
+
+def name_of(check: Check) -> str:
+    """What a check is called in another process."""
+    return f"{check.__module__}.{check.__name__}"
 
 
 def _in_order(session: Session, checks: dict[Check, DriftKind], workers: int) -> Iterator[Problem | None]:
     """None, when the others have begun; then what is found. Whoever drops it ends them."""
-    with beside(session, SHARES[: workers - 1]) as others:
+    shares = [[name_of(check) for check in share] for share in SHARES[: workers - 1]]
+    with beside(session, shares) as others:
         yield None
         for check, stopped in checks.items():
-            found = others.answer(check.__name__)
+            found = others.answer(name_of(check))
             yield from _guarded(session, check, stopped) if found is None else found
 
 
