@@ -17,7 +17,7 @@ from steadlith_core.planning.steps import Reason, Update
 from steadlith_core.rows import DocumentVersion, Placement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.matching import Matching, Recorded
@@ -110,7 +110,7 @@ class Writes:
     def _entering(self) -> Iterator[WantedChunk]:
         for id_ in self.written:
             mended = id_ in self.world.mended
-            for chunk, old in _continued(self.before, self.matching, self.world.wanted[id_]):
+            for chunk, _, old in self.matching.pairs(self.before, self.world.wanted[id_]):
                 if mended or _is_entering(chunk, old):
                     yield chunk
 
@@ -136,7 +136,7 @@ def _needing(
     same_space = world.head.recipe is not None and world.head.recipe.spaces == world.recipe.spaces
     for id_ in written:
         each = not same_space or id_ in world.mended
-        for position, (chunk, old) in enumerate(_continued(before, matching, world.wanted[id_])):
+        for position, (chunk, _, old) in enumerate(matching.pairs(before, world.wanted[id_])):
             key = chunk.vector_key
             if key is not None and (each or _is_entering(chunk, old)):
                 yield id_, position, chunk, key
@@ -146,24 +146,9 @@ def _is_entering(chunk: WantedChunk, old: RecordedChunk | None) -> bool:
     return old is None or old.entry_hash != chunk.entry.entry_hash
 
 
-def _continued(
-    before: Recorded, matching: Matching, document: WantedDocument
-) -> Iterator[tuple[WantedChunk, RecordedChunk | None]]:
-    """The chunks of a document, each with the recorded one that it continues."""
-    origin: DocumentId | None = None
-    rows: Sequence[RecordedChunk] = ()
-    for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
-        if found is None:
-            yield chunk, None
-            continue
-        if found.origin is not origin:  # neighbours share theirs, and a name takes longer to look up than all the rest
-            origin, rows = found.origin, before[found.origin][1]
-        yield chunk, rows[found.old_position]
-
-
 def _placements(before: Recorded, matching: Matching, document: WantedDocument) -> tuple[Placement, ...]:
     placements = []
-    for chunk, old in _continued(before, matching, document):
+    for chunk, _, old in matching.pairs(before, document):
         continued = old.occurrence if old else None
         occurrence = continued if chunk.occurrence is None else chunk.occurrence
         placements.append(Placement(occurrence, chunk.entry.entry_hash, chunk.chunk_hash, chunk.span, chunk.parent))
