@@ -31,7 +31,7 @@ class Digest(bytes):
         if len(raw) != SIZE:
             message = f"a digest has {SIZE} bytes, got {len(raw)}"
             raise ValueError(message)
-        return super().__new__(cls, raw)
+        return bytes.__new__(cls, raw)
 
     def __str__(self) -> str:
         return PREFIX + self.hex()
