@@ -83,6 +83,15 @@ def _key(kind: str, constants: Sequence[str | Digest]) -> bytes:
     return blake3(canon.encode(list(constants)), derive_key_context=f"steadlith 2026-11 {kind}/1").digest()
 
 
+_FRAME = canon.encode(bytes(SIZE))[: canon.HEADER]
+
+
+def hash_digests(kind: str, digests: Iterable[Digest]) -> Digest:
+    """What `hash_fields(kind, list of digests)` makes: of many, several times faster."""
+    # format.md 1: each is framed alike, so the frame is what stands between them.
+    return hasher(kind)(canon.list_of(canon.list_of(_FRAME.join((b"", *digests)))))
+
+
 def hash_fields(kind: str, *fields: canon.Value) -> Digest:
     """H[kind] of the canonical list of `fields`, for kinds without constants."""
     return hasher(kind)(canon.encode(list(fields)))

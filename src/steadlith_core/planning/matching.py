@@ -89,10 +89,11 @@ def match(
         gone[id_] = list(range(len(old)))
         if id_ in wanted:
             result = diff(old, [_new_key(chunk) for chunk in wanted[id_].chunks])
+            found = matches[id_]
             for old_position, position in result.kept:
-                matches[id_][position] = Match(id_, old_position, moved=False)
+                found[position] = Match(id_, old_position, moved=False)
             for old_position, position in result.moved:
-                matches[id_][position] = Match(id_, old_position, moved=True)
+                found[position] = Match(id_, old_position, moved=True)
             gone[id_] = list(result.gone)
 
     if not any(gone.values()):
@@ -159,8 +160,8 @@ def _relocate_parts(
     new_places = {
         id_: _places(
             (position, _new_key(chunk))
-            for position, chunk in enumerate(document.chunks)
-            if matches[id_][position] is None
+            for position, (chunk, found) in enumerate(zip(document.chunks, matches[id_], strict=True))
+            if found is None
         )
         for id_, document in wanted.items()
     }

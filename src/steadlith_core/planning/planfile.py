@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
@@ -73,9 +74,8 @@ def load(text: str) -> Plan:
     return _read(body)
 
 
-def _json(value: Any) -> str:
-    # format.md 7.2: the digest is over compact JSON with sorted keys.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+# format.md 7.2: the digest is over compact JSON with sorted keys.
+_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def _compact(plan: Plan) -> Iterator[bytes]:
@@ -136,7 +136,12 @@ def _change(change: DocumentChange) -> dict[str, Any]:
 
 def _plain(record: Any) -> dict[str, Any]:
     """One level of a record: digests and enums print, ids open up, numbers and text stay."""
-    return {field.name: _value(getattr(record, field.name)) for field in fields(record)}
+    return {name: _value(getattr(record, name)) for name in _names(type(record))}
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _value(value: Any) -> Any:
