@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 
@@ -136,12 +135,8 @@ def _change(change: DocumentChange) -> dict[str, Any]:
 
 def _plain(record: Any) -> dict[str, Any]:
     """One level of a record: digests and enums print, ids open up, numbers and text stay."""
-    return {name: _value(getattr(record, name)) for name in _names(type(record))}
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    # The names of a record's fields, as it was made with them.
+    return {name: _value(getattr(record, name)) for name in record.__match_args__}
 
 
 def _value(value: Any) -> Any:
