@@ -166,9 +166,8 @@ def opened(assembly: Assembly, *, readonly: bool) -> Iterator[Cache]:
 
 def note_uses(assembly: Assembly, keys: Sequence[Digest]) -> None:
     """Note that an apply used these entries, where that may be noted."""
-    if keys:
-        with suppress(SteadlithError), opened(assembly, readonly=False) as cache:
-            cache.touch(keys)
+    with suppress(SteadlithError), opened(assembly, readonly=False) as cache:
+        cache.touch(keys)
 
 
 def rule(*, unused_days: int | None, max_bytes: int | None, imported: bool) -> PruneRule:

@@ -9,7 +9,7 @@
    believed too early: put `.steadlith` on the same file system as the documents there, or plan with `--no-stat-cache`.
 4. Read by the folder: what a plan keeps in memory of unchanged folders is their names in the index of this file.
 
-Layout: a magic, the offset of the index; one block a folder; the index, JSON, and its digest.
+Layout: a magic, the offset of the index; one block a folder (blocks.py); the index, JSON, and its digest.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from steadlith.blocks import Tally, is_whole, seal
 from steadlith.files import Replacement
-from steadlith_core.digest import SIZE, Digest, hasher
+from steadlith_core.digest import SIZE, Digest
 from steadlith_core.errors import SteadlithError
-from steadlith_core.records import Format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,46 +32,10 @@ if TYPE_CHECKING:
 
 MAGIC = b"STLFP\x00\x00\x02"
 _START = struct.Struct(">8sQ")
-_BLOCK = struct.Struct(">8sIII")
-_SEAL_SIZE = 8
-_NOT_RECORDED = bytes(SIZE)
-_FORMATS = ("", Format.MARKDOWN, Format.RST, Format.TEXT, Format.CODE)
-"""Kept by number: a new format goes to the end."""
-_seal = hasher("fingerprints")
 
 
 class Damaged(SteadlithError):
     """A block of the file cannot be read: whoever meets it goes on without the file. Never leaves `observe`."""
-
-
-class Refusal(NamedTuple):
-    """Why a document's bytes cannot be used: the finding's kind and message."""
-
-    kind: str
-    message: str
-
-
-class Record(NamedTuple):
-    """One document: the identity of its stamp (empty: to be read), the digest of its recorded source with the format
-    that it is recorded under (none if it is not in the index), and why its present bytes are refused, if they are.
-    """
-
-    identity: bytes
-    digest: Digest | None
-    format: str = ""
-    refusal: Refusal | None = None
-
-
-Records: TypeAlias = "dict[str, Record]"
-"""The documents of one folder by name."""
-
-
-class Tally(NamedTuple):
-    """How many names a folder has, how many of them are recorded, and how many refused."""
-
-    names: int
-    recorded: int
-    refused: int
 
 
 class Place(NamedTuple):
@@ -137,71 +101,10 @@ class Fingerprints:
         except OSError as error:
             message = f"the fingerprint file cannot be read ({error.strerror})"
             raise Damaged(message) from error
-        if len(data) != place.length or _seal(data[_SEAL_SIZE:])[:_SEAL_SIZE] != data[:_SEAL_SIZE]:
+        if len(data) != place.length or not is_whole(data):
             message = "the fingerprint file is damaged"
             raise Damaged(message)
         return data
-
-
-def identities(block: bytes) -> dict[str, bytes]:
-    """The identity of each name in a block: all that a walk needs of an unchanged folder."""
-    names, ends, start, _ = _columns(block)
-    found = {}
-    for name, size in zip(names, ends, strict=True):
-        found[name] = block[start : start + size]
-        start += size
-    return found
-
-
-def records(block: bytes) -> Records:
-    """All that a block holds."""
-    names, sizes, start, refusals = _columns(block)
-    digests = start + sum(sizes)
-    formats = digests + SIZE * len(names)
-    found: Records = {}
-    for position, (name, size) in enumerate(zip(names, sizes, strict=True)):
-        digest = block[digests + SIZE * position : digests + SIZE * (position + 1)]
-        known = None if digest == _NOT_RECORDED else Digest(digest)
-        format_ = _FORMATS[block[formats + position]]
-        found[name] = Record(block[start : start + size], known, format_, refusals.get(name))
-        start += size
-    return found
-
-
-def tally(found: Records) -> Tally:
-    """What a folder's records come to."""
-    recorded = sum(record.digest is not None for record in found.values())
-    return Tally(len(found), recorded, sum(record.refusal is not None for record in found.values()))
-
-
-def encode(found: Records) -> bytes:
-    """The block of a folder's records, in the order of their names."""
-    names = sorted(found)
-    rows = [found[name] for name in names]
-    listed = "\0".join(names).encode()
-    refused = {name: row.refusal for name, row in zip(names, rows, strict=True) if row.refusal}
-    written = json.dumps(refused).encode() if refused else b""
-    body = b"".join(
-        (
-            _BLOCK.pack(bytes(_SEAL_SIZE), len(names), len(listed), len(written))[_SEAL_SIZE:],
-            listed,
-            bytes(len(row.identity) for row in rows),
-            *(row.identity for row in rows),
-            *(row.digest or _NOT_RECORDED for row in rows),
-            bytes(_FORMATS.index(row.format) for row in rows),
-            written,
-        )
-    )
-    return _seal(body)[:_SEAL_SIZE] + body
-
-
-def _columns(block: bytes) -> tuple[list[str], bytes, int, dict[str, Refusal]]:
-    _, count, listed, written = _BLOCK.unpack_from(block)
-    start = _BLOCK.size + listed
-    names = block[_BLOCK.size : start].decode().split("\0") if count else []
-    sizes = block[start : start + count]
-    refused = json.loads(block[len(block) - written :]) if written else {}
-    return names, sizes, start + count, {name: Refusal(*why) for name, why in refused.items()}
 
 
 _Index: TypeAlias = "Mapping[str, Mapping[str, Place]]"
@@ -214,7 +117,7 @@ def _read_index(stream: BinaryIO) -> tuple[Header, Mapping[str, bytes | None], _
         raise ValueError(message)
     stream.seek(offset)
     data = stream.read()
-    if _seal(data[SIZE:]) != data[:SIZE]:
+    if seal(data[SIZE:]) != data[:SIZE]:
         message = "the index of the fingerprint file is damaged"
         raise ValueError(message)
     body = json.loads(data[SIZE:])
@@ -269,7 +172,7 @@ class Draft:
             }
         ).encode()
         offset = self._stream.tell()
-        self._stream.write(_seal(index) + index)
+        self._stream.write(seal(index) + index)
         self._stream.seek(0)
         self._stream.write(_START.pack(MAGIC, offset))
         self._new.finish()

@@ -12,11 +12,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from steadlith import caching, clock, journals, paid, remembering
+from steadlith import clock, paid, remembering
 from steadlith.books import IN_PROCESS, is_rebuilt, opened
 from steadlith.border import adapter
 from steadlith.observe import Look, observe
-from steadlith.underway import Underway
 from steadlith_core.applying import effects as fx
 from steadlith_core.applying.audit import answer_problems
 from steadlith_core.applying.recheck import is_applied
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from steadlith.fingerprints import Draft
     from steadlith.goals import Goal
     from steadlith.observe import Observed
+    from steadlith.underway import Underway
     from steadlith_core.digest import Digest
     from steadlith_core.errors import ChangeUnfinished
     from steadlith_core.events import Reporter
@@ -102,7 +102,11 @@ class Hands:
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        self._way = None if self.goal is None else Underway(self.goal, self.plan)
+        self._way = None
+        if self.goal is not None:
+            from steadlith.underway import Underway
+
+            self._way = Underway(self.goal, self.plan)
 
     def close(self) -> None:
         """Release what these hands opened themselves."""
@@ -211,6 +215,8 @@ class Hands:
             self._tell_left(observed.left)
         world = observed.world
         if self.goal is not None and plan.configuration is not None:
+            from steadlith import journals
+
             world = replace(world, configuration=journals.brought(self.assembly.config, self.goal.replaces))
         return fx.Recomputed(make_plan(world, self.terms))
 
@@ -274,7 +280,10 @@ class Hands:
         return fx.CommitDone(transaction.commit(generation, check))
 
     def _remember(self, effect: fx.Remember) -> fx.Outcome:
-        caching.note_uses(self.assembly, self._used)
+        if self._used:
+            from steadlith import caching
+
+            caching.note_uses(self.assembly, self._used)
         draft, seen, self._draft = self._draft, self._seen, None
         if draft is None or seen is None:
             return fx.Remembered()

@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Protocol
 
-from steadlith.fingerprints import Record, encode, identities, records, tally
+from steadlith.blocks import Block, Record, Records, encode
 from steadlith_core.records import DocumentId, KnownFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from steadlith.fingerprints import Fingerprints, Place, Records, Tally
+    from steadlith.blocks import Tally
+    from steadlith.fingerprints import Fingerprints, Place
     from steadlith_core.rows import RecordedDocument
-
-NOTHING: Records = {}
 
 
 class Ledger(Protocol):
@@ -68,12 +67,12 @@ class FileLedger:
     def known(self, source: str, folder: str) -> KnownFolder | None:
         """See `Ledger.known`."""
         place = self._place(source, folder)
-        return KnownFolder(place.rules, identities(self._file.block(place))) if place else None
+        return KnownFolder(place.rules, Block(self._file.block(place)).identities()) if place else None
 
     def records(self, source: str, folder: str) -> Records:
         """See `Ledger.records`."""
         place = self._place(source, folder)
-        return records(self._file.block(place)) if place else NOTHING
+        return Records(Block(self._file.block(place))) if place else Records()
 
     def block(self, source: str, folder: str) -> tuple[bytes, bytes]:
         """See `Ledger.block`."""
@@ -109,7 +108,7 @@ class ManifestLedger:
         """See `Ledger.folders`."""
         if source not in self._tallies:
             names = self._names.get(source, ())
-            self._tallies[source] = {folder: tally(self.records(source, folder)) for folder in names}
+            self._tallies[source] = {folder: self.records(source, folder).tally() for folder in names}
         return self._tallies[source]
 
     def known(self, source: str, folder: str) -> KnownFolder | None:
@@ -117,32 +116,32 @@ class ManifestLedger:
         place = self._file.folders(source).get(folder) if self._file else None
         if place is None:
             return None
-        found = self.records(source, folder)
+        found = self._found(source, folder)
         return KnownFolder(place.rules, {name: record.identity for name, record in found.items()})
 
     def records(self, source: str, folder: str) -> Records:
         """See `Ledger.records`."""
-        stamped = self._stamped(source, folder)
-        found: Records = {}
-        for name in self._names.get(source, {}).get(folder, ()):
-            document = self.documents[DocumentId(source, folder + name)]
-            recorded = Record(b"", document.source_digest, document.metadata.get("format", ""))
-            seen = stamped.get(name, recorded)
-            found[name] = seen if seen[1:3] == recorded[1:3] else recorded
-        return found
+        return Records(changed=dict(self._found(source, folder)))
 
     def block(self, source: str, folder: str) -> tuple[bytes, bytes]:
         """See `Ledger.block`."""
         place = self._file.folders(source).get(folder) if self._file else None
-        return place.rules if place else b"", encode(self.records(source, folder))
+        return place.rules if place else b"", encode(self._found(source, folder))
 
     def place(self, source: str) -> bytes | None:
         """See `Ledger.place`."""
         return self._seen.places.get(source) if self._seen else None
 
-    def _stamped(self, source: str, folder: str) -> Records:
+    def _found(self, source: str, folder: str) -> Mapping[str, Record]:
         place = self._file.folders(source).get(folder) if self._file else None
-        return records(self._file.block(place)) if self._file and place else NOTHING
+        stamped = Records(Block(self._file.block(place))) if self._file and place else Records()
+        found = {}
+        for name in self._names.get(source, {}).get(folder, ()):
+            document = self.documents[DocumentId(source, folder + name)]
+            recorded = Record(b"", document.source_digest, document.metadata.get("format", ""))
+            seen = stamped.get(name) or recorded
+            found[name] = seen if seen[1:3] == recorded[1:3] else recorded
+        return found
 
 
 def split(path: str) -> tuple[str, str]:

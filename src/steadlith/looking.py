@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from steadlith.books import opened
+from steadlith.collecting import collecting_seldom
 from steadlith.observe import observe
 from steadlith.terms import terms
 from steadlith_core.planning.make import make_plan
@@ -26,6 +27,6 @@ def planning(
     assembly: Assembly, open_store: Callable[[], Store], look: Look, *, stat_cache: bool, workers: int
 ) -> Iterator[tuple[Books, World, Planned]]:
     """The plan of now, with what it was made of, while that is open."""
-    with opened(assembly, open_store, stat_cache=stat_cache) as books:
+    with collecting_seldom, opened(assembly, open_store, stat_cache=stat_cache) as books:
         world = observe(assembly, books, look, workers=workers).world
         yield books, world, make_plan(world, terms(assembly))

@@ -21,6 +21,7 @@ from steadlith.remembering import header, is_of
 from steadlith.scope import allows
 from steadlith.survey import Survey
 from steadlith_core.errors import StoreCorrupt
+from steadlith_core.planning.settled import unsettled
 from steadlith_core.planning.world import World
 from steadlith_core.records import Level
 from steadlith_core.rows import TrieRow
@@ -29,7 +30,7 @@ from steadlith_core.state.moving import move
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from steadlith.assembly import Assembly
     from steadlith.books import Books
@@ -254,10 +255,9 @@ class _Glance:
         seen: drift.Seen,
     ) -> Observed:
         space = self.assembly.cutter.space
-        needed = (chunk.vector_key for document in wanted.values() for chunk in document.chunks)
-        keys = sorted({key for key in needed if key is not None})
+        keys, asked = unsettled(chunks, wanted, self._sure(chunks, seen))
         with adapter("reading the index"):
-            entries = self.books.index.entries(sorted({chunk.entry_hash for rows in chunks.values() for chunk in rows}))
+            entries = self.books.index.entries(asked)
             cached = self.books.cache.contains(keys, space.dimensions) if self.books.cache else frozenset()
             available = cached | paid.held(self.books.index, space, [key for key in keys if key not in cached])
         vanished = frozenset(survey.gone)
@@ -296,6 +296,11 @@ class _Glance:
             moves=self.assembly.config.moves,
         )
         return Observed(world, tuple(sorted(survey.left)), survey, ledger)
+
+    def _sure(self, recorded: Mapping[DocumentId, object], seen: drift.Seen) -> Collection[DocumentId]:
+        """Recorded documents that are written neither anew nor into another space."""
+        was = self.books.index.head.recipe
+        return recorded.keys() - seen.damaged if was and was.spaces == self.assembly.cutter.recipe.spaces else ()
 
     def _left_out(self, vanished: frozenset[DocumentId]) -> frozenset[DocumentId]:
         sources = self._sources

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from steadlith import files
 from steadlith.config import STATE_FOLDER
-from steadlith.fingerprints import Damaged, Draft, Fingerprints, Header, encode, tally
+from steadlith.fingerprints import Damaged, Draft, Fingerprints, Header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,8 +128,9 @@ def finish(draft: Draft, observed: Observed, under: Header) -> None:
         for folder in sorted(folders.keys() | redrawn):
             if folder in redrawn:
                 rows = survey.redrawn[source, folder]
-                if rows:
-                    draft.put(source, folder, seen.get(folder, b""), encode(rows), tally(rows))
+                tally = rows.tally()
+                if tally.names:
+                    draft.put(source, folder, seen.get(folder, b""), rows.encode(), tally)
             else:
                 rules, block = ledger.block(source, folder)
                 draft.put(source, folder, rules, block, folders[folder])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from steadlith.collecting import collecting_seldom
 from steadlith.driver import drive
 from steadlith.hands import Hands
 from steadlith.terms import calls, terms
@@ -54,7 +55,8 @@ def run(assembly: Assembly, open_store: Open, plan: Plan, how: How, goal: Goal |
             allowed=how.allow,
             report=how.report,
         )
-        drive(work, hands, how.stop_requested)
+        with collecting_seldom:
+            drive(work, hands, how.stop_requested)
     if failed := work.error or hands.unfinished:
         if isinstance(failed, Stopped) and goal is not None and goal.command == "migrate":
             raise Stopped(f"{failed} (`steadlith migrate --resume`)")

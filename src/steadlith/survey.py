@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from steadlith.blocks import Record, Refusal
 from steadlith.border import adapter
 from steadlith.crew import Crew
-from steadlith.fingerprints import Record, Refusal
 from steadlith.ledger import split
 from steadlith_core.errors import DocumentError
 from steadlith_core.planning.planfile import is_plan_file
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from steadlith.assembly import Assembly
-    from steadlith.fingerprints import Records
+    from steadlith.blocks import Records
     from steadlith.ledger import Ledger
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import Wanted, WantedDocument
@@ -114,7 +114,7 @@ class Survey:
     def keep(self, document: WantedDocument) -> None:
         """Note under which digest a document that could not be read is recorded now."""
         folder, word = split(document.id.path)
-        row = self.redrawn[document.id.source, folder][word]
+        row = self.redrawn[document.id.source, folder].get(word) or UNKNOWN
         self._redraw(document.id, row._replace(digest=document.source_digest))
 
     def _look(self, name: str, source: Source) -> None:
@@ -153,21 +153,22 @@ class Survey:
 
     def _folder(self, name: str, source: Source, part: Listed) -> set[DocumentId]:
         """Look at a folder that is not as it was; the recorded documents of it that were not listed."""
-        kept = dict(self.ledger.records(name, part.folder))
-        rows = self.redrawn[name, part.folder] = dict(kept)
-        for word in part.same:
-            refusal = kept[word].refusal
-            if refusal is not None:
-                self._refuse_again(DocumentId(name, part.folder + word), refusal)
+        kept = self.ledger.records(name, part.folder)
+        rows = self.redrawn[name, part.folder] = kept.copy()
+        refused = kept.refused
+        for word in part.same if refused else ():
+            if word in refused:
+                self._refuse_again(DocumentId(name, part.folder + word), refused[word])
         words = set(part.same)
         for entry in part.entries:
             word = split(entry.path)[1]
             if self._read(DocumentId(name, entry.path), source, entry, kept.get(word)):
                 words.add(word)
-        for word in kept.keys() - words:
-            if kept[word].digest is None:
-                del rows[word]  # it was refused, and is not there any more
-        return {DocumentId(name, part.folder + word) for word in kept.keys() - words if kept[word].digest is not None}
+        gone = {word: kept.get(word) or UNKNOWN for word in kept.names - words}
+        for word, record in gone.items():
+            if record.digest is None:
+                rows.drop(word)  # it was refused, and is not there any more
+        return {DocumentId(name, part.folder + word) for word, record in gone.items() if record.digest is not None}
 
     def _read(self, id: DocumentId, source: Source, entry: SourceEntry, known: Record | None) -> bool:  # noqa: A002
         """Look at one listed file; whether it is a document."""
@@ -253,9 +254,9 @@ class Survey:
         folder, word = split(id.path)
         rows = self.redrawn[id.source, folder]
         if record is None or (record.digest is None and record.refusal is None):
-            rows.pop(word, None)
+            rows.drop(word)
         else:
-            rows[word] = record
+            rows.put(word, record)
 
     def _refuse(self, id: DocumentId, error: DocumentError) -> None:  # noqa: A002
         self._refuse_again(id, Refusal(error.kind, str(error)))
@@ -265,8 +266,8 @@ class Survey:
         self.unread.add(id)
 
     def _all_of(self, name: str, folder: str) -> set[DocumentId]:
-        rows = self.redrawn.setdefault((name, folder), dict(self.ledger.records(name, folder)))
-        return {DocumentId(name, folder + word) for word, record in rows.items() if record.digest is not None}
+        rows = self.redrawn.setdefault((name, folder), self.ledger.records(name, folder).copy())
+        return {DocumentId(name, folder + word) for word in rows.recorded()}
 
     def _settle(self, name: str, missing: set[DocumentId], unread: set[str]) -> None:
         """What was not listed is gone, unless it stands where nothing is known."""
@@ -301,4 +302,4 @@ class Survey:
             self.gone.add(id_)
             rows = self.redrawn.get((id_.source, folder))
             if rows is not None:
-                rows.pop(word, None)
+                rows.drop(word)

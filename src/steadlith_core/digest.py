@@ -31,7 +31,7 @@ class Digest(bytes):
         if len(raw) != SIZE:
             message = f"a digest has {SIZE} bytes, got {len(raw)}"
             raise ValueError(message)
-        return super().__new__(cls, raw)
+        return bytes.__new__(cls, raw)
 
     def __str__(self) -> str:
         return PREFIX + self.hex()
@@ -81,6 +81,15 @@ def hash_pieces(kind: str, pieces: Iterable[bytes]) -> Digest:
 def _key(kind: str, constants: Sequence[str | Digest]) -> bytes:
     # format.md 2.1: K[kind] = derive-key(context, canon(list of constant fields)).
     return blake3(canon.encode(list(constants)), derive_key_context=f"steadlith 2026-11 {kind}/1").digest()
+
+
+_FRAME = canon.encode(bytes(SIZE))[: canon.HEADER]
+
+
+def hash_digests(kind: str, digests: Iterable[Digest]) -> Digest:
+    """What `hash_fields(kind, list of digests)` makes: of many, several times faster."""
+    # format.md 1: each is framed alike, so the frame is what stands between them.
+    return hasher(kind)(canon.list_of(canon.list_of(_FRAME.join((b"", *digests)))))
 
 
 def hash_fields(kind: str, *fields: canon.Value) -> Digest:

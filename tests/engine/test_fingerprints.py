@@ -1,12 +1,13 @@
 """The fingerprint file: an unchanged document costs one stat, a touched one a read, and no lie is believed."""
 
 import os
+import random
 import shutil
 from dataclasses import replace
 
 import pytest
 
-from steadlith import fingerprints, remembering, survey
+from steadlith import blocks, remembering, survey
 from steadlith.observe import Look
 from steadlith_core.digest import Digest
 from steadlith_core.planning.planfile import dump
@@ -285,16 +286,58 @@ def test_scope_limits_what_may_be_deleted(settled):
     assert [change.id.path for change in settled.plan().changes] == ["a/0.md"]
 
 
+RECORDS = {
+    "a.md": blocks.Record(b"x" * 40, Digest(b"\x01" * 32), "markdown"),
+    "b.md": blocks.Record(b"", Digest(b"\x02" * 32), "rst", blocks.Refusal("binary", "a NUL")),
+    "c é.md": blocks.Record(b"y" * 20, None, "", blocks.Refusal("undecodable", "byte 3")),
+}
+
+
 def test_the_records_of_a_folder_survive_their_bytes():
-    rows = {
-        "a.md": fingerprints.Record(b"x" * 40, Digest(b"\x01" * 32), "markdown"),
-        "b.md": fingerprints.Record(b"", Digest(b"\x02" * 32), "rst", fingerprints.Refusal("binary", "a NUL")),
-        "c é.md": fingerprints.Record(b"y" * 20, None, "", fingerprints.Refusal("undecodable", "byte 3")),
-    }
-    block = fingerprints.encode(rows)
-    assert fingerprints.records(block) == rows
-    assert fingerprints.identities(block) == {name: row.identity for name, row in rows.items()}
-    assert fingerprints.tally(rows) == (3, 2, 2)
+    block = blocks.Block(blocks.encode(RECORDS))
+    found = blocks.Records(block)
+    assert {name: found.get(name) for name in found.names} == RECORDS
+    assert block.identities() == {name: row.identity for name, row in RECORDS.items()}
+    assert found.tally() == (3, 2, 2)
+    assert set(found.recorded()) == {"a.md", "b.md"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_block_that_was_changed_is_the_block_made_from_nothing(seed):
+    rng = random.Random(seed)
+
+    def drawn():
+        refusal = rng.choice([None, blocks.Refusal("binary", "a NUL")])
+        digest = rng.choice([None, Digest(rng.randbytes(32))])
+        return blocks.Record(rng.randbytes(rng.choice([0, 20, 40])), digest, rng.choice(["", "rst"]), refusal)
+
+    names = [f"{number}.md" for number in range(12)]
+    rows = {name: drawn() for name in names if rng.random() < 0.7}
+    found = blocks.Records(blocks.Block(blocks.encode(rows)))
+    kept = found.copy()
+    for name in rng.sample(names, rng.randint(1, 6)):
+        if rng.random() < 0.3:
+            found.drop(name)
+            rows.pop(name, None)
+        else:
+            rows[name] = drawn()
+            found.put(name, rows[name])
+    assert found.encode() == blocks.encode(rows)
+    assert found.tally() == blocks.Records(blocks.Block(blocks.encode(rows))).tally()
+    assert found.names == rows.keys()
+    assert dict(found.refused) == {name: row.refusal for name, row in rows.items() if row.refusal}
+    assert not kept.changed
+
+
+def test_of_a_folder_in_which_one_document_changed_that_one_is_read(settled, monkeypatch):
+    again(settled)
+    read = []
+    record = blocks.Block.record
+    monkeypatch.setattr(blocks.Block, "record", lambda block, name: read.append(name) or record(block, name))
+    (settled.docs / "a" / "0.md").write_text("# Other\n\nwords\n", "utf-8")
+    settled.apply()
+    assert set(read) == {"0.md"}
+    assert settled.plan().is_empty
 
 
 def test_the_header_says_when_the_look_began(settled):

@@ -263,6 +263,9 @@ def _plan_and_ask(
 
 def documents_of(index: Index, names: Iterable[str]) -> tuple[DocumentId, ...]:
     """The documents that were named."""
+    names = tuple(names)
+    if not names:
+        return ()  # and nothing is loaded
     from steadlith.explain import document_id
 
     return tuple(document_id(name, index.config.sources) for name in names)

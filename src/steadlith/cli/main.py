@@ -109,6 +109,9 @@ def main() -> None:
     """Run one command and exit with its code."""
     # A plan makes many records that live as long as it does: looking for cycles among them is a quarter of its time.
     gc.set_threshold(200_000, 20, 100)
+    # The threads that come with numpy's matrices wait for work in a loop, beside whatever else this machine does: for
+    # most commands there is none, and these sleep at once.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name that cannot be shown here is shown as escapes

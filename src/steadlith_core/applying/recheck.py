@@ -65,7 +65,7 @@ def claim_problem(claimed: Plan, now: Plan) -> SteadlithError | None:
             return PlanStale(f"{id_}: the plan has steps for it, and there are none to take now; plan again")
         if claim.source_digest != fact.source_digest:
             return PlanStale(f"{id_}: changed since the plan was made; plan again")
-        if _skeleton(claim) != _skeleton(fact):
+        if claim != fact and _skeleton(claim) != _skeleton(fact):
             return PlanRejected(f"{id_}: the plan's steps do not follow from the sources and the index; plan again")
     if _outline(claimed) != _outline(now):
         return PlanRejected("the plan's roots and totals are not those that its steps lead to; plan again")

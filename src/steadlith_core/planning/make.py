@@ -22,11 +22,11 @@ from steadlith_core.state.tree import distance
 from steadlith_core.text.tokens import ESTIMATOR_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.cost import Price
-    from steadlith_core.planning.matching import Match, Matching
+    from steadlith_core.planning.matching import Match, Matching, Pair, Recorded
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
     from steadlith_core.planning.world import World
     from steadlith_core.planning.writes import Writes
@@ -65,7 +65,7 @@ def make_plan(world: World, terms: Terms) -> Planned:
     before = {id_: (world.recorded[id_], world.chunks[id_]) for id_ in world.chunks}
     matching = match(before, world.wanted, world.moves)
     ledger = _Payers(set(world.available))
-    changes = tuple(_changes(world, matching, ledger))
+    changes = tuple(_changes(world, matching, before, ledger))
     touched = [world.recorded[change.id] for change in changes if change.id in world.recorded]
 
     plan = Plan(
@@ -147,9 +147,10 @@ def _why_gone(world: World, id: DocumentId, continued: Container[DocumentId]) ->
     return Reason.OUT_OF_SCOPE if id in world.left_out else Reason.DOCUMENT_VANISHED
 
 
-def _changes(world: World, matching: Matching, ledger: _Payers) -> Iterator[DocumentChange]:
+def _changes(world: World, matching: Matching, before: Recorded, ledger: _Payers) -> Iterator[DocumentChange]:
     origins = {id_: origin(world, id_, matching) for id_ in world.wanted if id_ not in world.recorded}
     continued = {origin for origin in origins.values() if origin is not None}
+    anew = _why_anew(world)
     for id_ in sorted(world.wanted.keys() | world.vanished):
         if id_ in world.vanished:
             gone = tuple(_deletes(world, matching, id_, _why_gone(world, id_, continued)))
@@ -157,7 +158,8 @@ def _changes(world: World, matching: Matching, ledger: _Payers) -> Iterator[Docu
             continue
         document = world.wanted[id_]
         goes_on = id_ in world.recorded or origins[id_] is not None
-        own = tuple(_chunk_steps(world, matching, document, ledger, new=not goes_on))
+        pairs = matching.pairs(before, document)
+        own = tuple(_chunk_steps(world, pairs, document, ledger, anew, new=not goes_on))
         steps: tuple[Step, ...] = (*own, *_deletes(world, matching, id_, Reason.TEXT_GONE))
         kept = len(document.chunks) - len(own)
         recorded = world.recorded.get(id_)
@@ -174,32 +176,39 @@ def _changes(world: World, matching: Matching, ledger: _Payers) -> Iterator[Docu
 
 
 def _chunk_steps(
-    world: World, matching: Matching, document: WantedDocument, ledger: _Payers, *, new: bool
+    world: World,
+    pairs: Iterable[Pair],
+    document: WantedDocument,
+    ledger: _Payers,
+    anew: Reason | None,
+    *,
+    new: bool,
 ) -> Iterator[Step]:
-    for position, chunk in enumerate(document.chunks):
-        found = matching.matches[document.id][position]
-        if found is None:
+    mended = document.id in world.mended
+    for position, (chunk, found, recorded) in enumerate(pairs):
+        if found is None or recorded is None:
             reason = Reason.NEW_DOCUMENT if new else Reason.NEW_TEXT
             paid = ledger.pays(chunk)
             yield Add(position, chunk.chunk_hash, chunk.vector_key, chunk.tokens, paid, reason)
         else:
-            step = _continued(world, document.id, position, chunk, found, ledger)
+            why = _reembed_reason(world, recorded, chunk, anew, mended=mended) if chunk.entry.embed else None
+            origin = found.origin if found.origin != document.id else None
+            step = _continued(world, position, chunk, found, recorded, origin, why, ledger)
             if step is not None:
                 yield step
 
 
 def _continued(
     world: World,
-    id: DocumentId,  # noqa: A002
     position: int,
     chunk: WantedChunk,
     found: Match,
+    recorded: RecordedChunk,
+    origin: DocumentId | None,
+    reason: Reason | None,
     ledger: _Payers,
 ) -> Step | None:
     """The step of a chunk that continues a recorded occurrence; none when nothing about it changed."""
-    recorded = world.chunks[found.origin][found.old_position]
-    origin = found.origin if found.origin != id else None
-    reason = _reembed_reason(world, id, recorded, chunk)
     if reason is None and recorded.chunk_hash != chunk.chunk_hash:
         was = world.head.recipe
         other_text = was is not None and was.normalizer_id != world.recipe.normalizer_id
@@ -235,26 +244,30 @@ def _continued(
     return None
 
 
-def _reembed_reason(
-    world: World,
-    id: DocumentId,  # noqa: A002
-    recorded: RecordedChunk,
-    chunk: WantedChunk,
-) -> Reason | None:
-    if not chunk.entry.embed:
-        return None
+def _why_anew(world: World) -> Reason | None:
+    """Why every vector is put anew, if it is."""
     was = world.head.recipe
     if was is None or models(was) != models(world.recipe):
         return Reason.MODEL
+    return Reason.QUANTIZATION if was.spaces != world.recipe.spaces else None
+
+
+def _reembed_reason(
+    world: World, recorded: RecordedChunk, chunk: WantedChunk, anew: Reason | None, *, mended: bool
+) -> Reason | None:
+    if anew is Reason.MODEL:
+        return anew
+    other = recorded.entry_hash != chunk.entry.entry_hash
+    was = world.head.recipe
     # A vector that was brought along is made of no template, and its entry stays.
-    if was.template_id != world.recipe.template_id and recorded.entry_hash != chunk.entry.entry_hash:
+    if other and was is not None and was.template_id != world.recipe.template_id:
         return Reason.TEMPLATE
-    if world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
+    # Under one name an entry has one context.
+    if other and world.entries[recorded.entry_hash].context_hash != chunk.entry.context_hash:
         return Reason.CONTEXT
-    if was.spaces != world.recipe.spaces:
-        return Reason.QUANTIZATION
-    needed = id in world.mended or recorded.entry_hash != chunk.entry.entry_hash
-    lost = needed and recorded.chunk_hash == chunk.chunk_hash and chunk.vector_key not in world.available
+    if anew is not None:
+        return anew
+    lost = (other or mended) and recorded.chunk_hash == chunk.chunk_hash and chunk.vector_key not in world.available
     return Reason.DRIFT if lost else None
 
 

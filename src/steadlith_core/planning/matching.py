@@ -19,7 +19,7 @@ from steadlith_core.planning.diff import diff
 from steadlith_core.planning.moves import pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from steadlith_core.digest import Digest
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 Recorded: TypeAlias = "Mapping[DocumentId, tuple[RecordedDocument, tuple[RecordedChunk, ...]]]"
+
+Pair: TypeAlias = "tuple[WantedChunk, Match, RecordedChunk] | tuple[WantedChunk, None, None]"
 
 Key: TypeAlias = "tuple[Digest, bool]"
 """What must be equal for one occurrence to continue another: the text, and whether it is embedded."""
@@ -59,6 +61,18 @@ class Matching:
     gone: Mapping[DocumentId, tuple[int, ...]]
     named: Mapping[DocumentId, DocumentId]
 
+    def pairs(self, recorded: Recorded, document: WantedDocument) -> Iterator[Pair]:
+        """The chunks of a document in order, each with the match and the recorded chunk that it continues, if any."""
+        origin: DocumentId | None = None
+        rows: Sequence[RecordedChunk] = ()
+        for chunk, found in zip(document.chunks, self.matches[document.id], strict=True):
+            if found is None:
+                yield chunk, None, None
+                continue
+            if found.origin is not origin:  # neighbours share theirs, and a name takes longer to look up than the rest
+                origin, rows = found.origin, recorded[found.origin][1]
+            yield chunk, found, rows[found.old_position]
+
 
 def match(
     recorded: Recorded,
@@ -75,10 +89,11 @@ def match(
         gone[id_] = list(range(len(old)))
         if id_ in wanted:
             result = diff(old, [_new_key(chunk) for chunk in wanted[id_].chunks])
+            found = matches[id_]
             for old_position, position in result.kept:
-                matches[id_][position] = Match(id_, old_position, moved=False)
+                found[position] = Match(id_, old_position, moved=False)
             for old_position, position in result.moved:
-                matches[id_][position] = Match(id_, old_position, moved=True)
+                found[position] = Match(id_, old_position, moved=True)
             gone[id_] = list(result.gone)
 
     if not any(gone.values()):
@@ -145,8 +160,8 @@ def _relocate_parts(
     new_places = {
         id_: _places(
             (position, _new_key(chunk))
-            for position, chunk in enumerate(document.chunks)
-            if matches[id_][position] is None
+            for position, (chunk, found) in enumerate(zip(document.chunks, matches[id_], strict=True))
+            if found is None
         )
         for id_, document in wanted.items()
     }

@@ -62,7 +62,7 @@ def losses(world: World, matching: Matching) -> Losses:
         )
     given = Counter(
         found.origin
-        for matches in matching.matches.values()
+        for matches in (matching.matches.values() if world.vanished else ())
         for found in matches
         if found is not None and found.origin in world.vanished
     )

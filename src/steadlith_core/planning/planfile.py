@@ -73,9 +73,8 @@ def load(text: str) -> Plan:
     return _read(body)
 
 
-def _json(value: Any) -> str:
-    # format.md 7.2: the digest is over compact JSON with sorted keys.
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+# format.md 7.2: the digest is over compact JSON with sorted keys.
+_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def _compact(plan: Plan) -> Iterator[bytes]:
@@ -136,7 +135,8 @@ def _change(change: DocumentChange) -> dict[str, Any]:
 
 def _plain(record: Any) -> dict[str, Any]:
     """One level of a record: digests and enums print, ids open up, numbers and text stay."""
-    return {field.name: _value(getattr(record, field.name)) for field in fields(record)}
+    # The names of a record's fields, as it was made with them.
+    return {name: _value(getattr(record, name)) for name in record.__match_args__}
 
 
 def _value(value: Any) -> Any:

@@ -28,7 +28,8 @@ class World:
     `recorded` holds the changed and the vanished documents, with their `chunks` and the `entries` that these use;
     `wanted` the new and the changed ones. `documents` and `total_chunks` count all that is recorded, `folders` the
     documents directly in each folder, by (source, folder). `available` are the vector keys that the cache or the store
-    would answer. `moved` is the corpus trie on its way from the recorded documents to the wanted ones.
+    would answer. Of what is settled (settled.py) neither entries nor keys need be there. `moved` is the corpus trie on
+    its way from the recorded documents to the wanted ones.
 
     `left_out` are vanished documents whose file stands where it was and that the settings leave out now; `replaced` are
     sources whose root is another one than it was. `mended` are wanted documents that are written anew whatever their

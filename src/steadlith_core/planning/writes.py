@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from steadlith_core.planning.wanted import WantedChunk, WantedDocument
     from steadlith_core.planning.world import World
     from steadlith_core.records import DocumentId, Space, Span
-    from steadlith_core.rows import EntryRow, RecordedChunk, TextRow, TrieNode
+    from steadlith_core.rows import EntryRow, TextRow, TrieNode
 
 T = TypeVar("T")
 REMEMBERED = 8_192
@@ -45,8 +45,9 @@ class Respan:
 class Writes:
     """Rows to put and documents to close. A row may come more than once, and is the same then.
 
-    `written` are the documents that get a new version, `respanned` those that get new spans, each in id order. `inputs`
-    maps each vector key that is needed to the exact text a model would be given.
+    `written` are the documents that get a new version, `respanned` those that get new spans, each in id order.
+    `entering` are the positions of their chunks whose entries are put: new to their occurrence, or written anew.
+    `inputs` maps each vector key that is needed to the exact text a model would be given.
     """
 
     before: Recorded
@@ -55,6 +56,7 @@ class Writes:
     written: tuple[DocumentId, ...]
     respanned: tuple[DocumentId, ...]
     closed: tuple[DocumentId, ...]
+    entering: Mapping[DocumentId, Sequence[int]]
     inputs: Mapping[Digest, str]
 
     @property
@@ -92,7 +94,7 @@ class Writes:
 
     def needing(self) -> Iterator[tuple[DocumentId, int, WantedChunk, Digest]]:
         """Each chunk that needs a vector, by document and position, and the key of it."""
-        return _needing(self.before, self.world, self.matching, self.written)
+        return _needing(self.world, self.entering)
 
     def versions(self) -> Iterator[DocumentVersion]:
         """The new versions, in id order."""
@@ -108,11 +110,9 @@ class Writes:
             yield Respan(id_, document.source_digest, tuple(chunk.span for chunk in document.chunks))
 
     def _entering(self) -> Iterator[WantedChunk]:
-        for id_ in self.written:
-            mended = id_ in self.world.mended
-            for chunk, old in _continued(self.before, self.matching, self.world.wanted[id_]):
-                if mended or _is_entering(chunk, old):
-                    yield chunk
+        for id_, positions in self.entering.items():
+            chunks = self.world.wanted[id_].chunks
+            yield from (chunks[position] for position in positions)
 
 
 def writes(before: Recorded, world: World, matching: Matching, changes: tuple[DocumentChange, ...]) -> Writes:
@@ -126,44 +126,34 @@ def writes(before: Recorded, world: World, matching: Matching, changes: tuple[Do
         only_bytes = same and steps[id_] == (Update(None, Reason.SOURCE_BYTES),)
         (respanned if only_bytes else written).append(id_)
     closed = tuple(change.id for change in changes if change.fate is Fate.REMOVED)
-    inputs = {key: chunk.model_input for _, _, chunk, key in _needing(before, world, matching, written)}
-    return Writes(before, world, matching, tuple(written), tuple(respanned), closed, inputs)
+    entering = {id_: _positions(before, world, matching, id_) for id_ in written}
+    inputs = {key: chunk.model_input for _, _, chunk, key in _needing(world, entering)}
+    return Writes(before, world, matching, tuple(written), tuple(respanned), closed, entering, inputs)
+
+
+def _positions(before: Recorded, world: World, matching: Matching, id: DocumentId) -> Sequence[int]:  # noqa: A002
+    document = world.wanted[id]
+    if id in world.mended:
+        return range(len(document.chunks))
+    pairs = enumerate(matching.pairs(before, document))
+    return [at for at, (chunk, _, old) in pairs if old is None or old.entry_hash != chunk.entry.entry_hash]
 
 
 def _needing(
-    before: Recorded, world: World, matching: Matching, written: Iterable[DocumentId]
+    world: World, entering: Mapping[DocumentId, Sequence[int]]
 ) -> Iterator[tuple[DocumentId, int, WantedChunk, Digest]]:
     same_space = world.head.recipe is not None and world.head.recipe.spaces == world.recipe.spaces
-    for id_ in written:
-        each = not same_space or id_ in world.mended
-        for position, (chunk, old) in enumerate(_continued(before, matching, world.wanted[id_])):
-            key = chunk.vector_key
-            if key is not None and (each or _is_entering(chunk, old)):
-                yield id_, position, chunk, key
-
-
-def _is_entering(chunk: WantedChunk, old: RecordedChunk | None) -> bool:
-    return old is None or old.entry_hash != chunk.entry.entry_hash
-
-
-def _continued(
-    before: Recorded, matching: Matching, document: WantedDocument
-) -> Iterator[tuple[WantedChunk, RecordedChunk | None]]:
-    """The chunks of a document, each with the recorded one that it continues."""
-    origin: DocumentId | None = None
-    rows: Sequence[RecordedChunk] = ()
-    for chunk, found in zip(document.chunks, matching.matches[document.id], strict=True):
-        if found is None:
-            yield chunk, None
-            continue
-        if found.origin is not origin:  # neighbours share theirs, and a name takes longer to look up than all the rest
-            origin, rows = found.origin, before[found.origin][1]
-        yield chunk, rows[found.old_position]
+    for id_, positions in entering.items():
+        chunks = world.wanted[id_].chunks
+        for position in positions if same_space else range(len(chunks)):
+            chunk = chunks[position]
+            if chunk.vector_key is not None:
+                yield id_, position, chunk, chunk.vector_key
 
 
 def _placements(before: Recorded, matching: Matching, document: WantedDocument) -> tuple[Placement, ...]:
     placements = []
-    for chunk, old in _continued(before, matching, document):
+    for chunk, _, old in matching.pairs(before, document):
         continued = old.occurrence if old else None
         occurrence = continued if chunk.occurrence is None else chunk.occurrence
         placements.append(Placement(occurrence, chunk.entry.entry_hash, chunk.chunk_hash, chunk.span, chunk.parent))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.digest import Digest, hash_digests, hash_fields
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.rows import TrieNode
 from steadlith_core.state.trie import EMPTY_TRIE_ROOT, LEAF_CAPACITY, leaf_digest, node_digest
@@ -50,7 +50,7 @@ class Moved:
 
 def sources_leaf(rows: Iterable[TrieRow]) -> Digest:
     """H[sources-leaf] of the rows, which are in key order (format.md 5.4)."""
-    return hash_fields("sources-leaf", [digest for row in rows for digest in (row.key, row.source_digest)])
+    return hash_digests("sources-leaf", (digest for row in rows for digest in (row.key, row.source_digest)))
 
 
 def sources_node(children: Iterable[tuple[int, Digest]]) -> Digest:

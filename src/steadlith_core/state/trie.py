@@ -11,10 +11,10 @@ Source: DESIGN section 4; the shape is that of a hash array mapped trie (Bagwell
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from steadlith_core.digest import Digest, hash_fields
+from steadlith_core.digest import Digest, hash_digests, hash_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +51,7 @@ def in_order(documents: Iterable[Row]) -> list[Row]:
 
 def leaf_digest(rows: Iterable[Row]) -> Digest:
     """H[trie-leaf] of the rows, which are in key order (format.md 5.2)."""
-    return hash_fields("trie-leaf", [digest for row in rows for digest in row])
+    return hash_digests("trie-leaf", chain.from_iterable(rows))
 
 
 def node_digest(children: Iterable[tuple[int, Digest]]) -> Digest:

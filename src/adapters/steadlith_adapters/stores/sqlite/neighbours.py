@@ -19,7 +19,7 @@ from steadlith_core.rows import ArmHit
 from steadlith_core.vectors import WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.spaces import SpaceTable
@@ -40,6 +40,8 @@ _LIVE = """
     WHERE e.live = 1 AND length(f.vector) = ?"""
 _EVERY = "SELECT rowid, vector FROM {full} WHERE length(vector) = ?"
 _AMONG = f"AND rowid IN {LISTED}"
+# One point query each, in one statement: `rowid IN (...)` makes vec0 read its whole table.
+_EACH = "SELECT value, (SELECT vector FROM {full} WHERE rowid = value) FROM json_each(?)"
 _BESIDE = "SELECT rowid, vector FROM {full} WHERE length(vector) = ? AND rowid IN ({{}})"
 
 
@@ -82,16 +84,12 @@ def cosines(session: Session, table: SpaceTable, query: Vector, entries: Sequenc
     return {entry: score[vector] for entry, vector in found.items()}
 
 
-def _full(session: Session, table: SpaceTable, entries: Sequence[int]) -> Iterator[tuple[int, Vector]]:
+def _full(session: Session, table: SpaceTable, entries: Sequence[int]) -> Iterable[tuple[int, Vector]]:
     if table.form.coded:
-        yield from session.lookup(_BESIDE.format(full=table.full), entries, WIDTH * table.dimensions)
-        return
+        return session.lookup(_BESIDE.format(full=table.full), entries, WIDTH * table.dimensions)
     session.load_vectors()
-    for entry in entries:
-        # One point query each: `rowid IN (...)` makes vec0 read its whole table.
-        row = session.one(f"SELECT vector FROM {table.full} WHERE rowid = ?", entry)  # noqa: S608
-        if row:
-            yield entry, row[0]
+    found = session.run(_EACH.format(full=table.full), listed(entries))
+    return ((entry, vector) for entry, vector in found if vector is not None)
 
 
 def _alive(session: Session, entries: Sequence[int]) -> Sequence[int]:

@@ -124,9 +124,7 @@ class SqliteReader:
 
     def chunks(self, id: DocumentId) -> tuple[RecordedChunk, ...]:  # noqa: A002
         """See `Reader.chunks`."""
-        session = self._live()
-        row = session.one("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
-        return packed.chunks(session, self._generation, row[0]) if row else ()
+        return packed.chunks(self._live(), self._generation, id)
 
     def entries(self, entry_hashes: Sequence[Digest]) -> Mapping[Digest, EntryRow]:
         """See `Reader.entries`."""

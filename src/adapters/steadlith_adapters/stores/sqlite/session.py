@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
+D = TypeVar("D")
 Row = tuple[Any, ...]
 BATCH = 500
 """Keys per look-up statement; measured fastest among the ways to ask for many (storage.md 4)."""
@@ -111,8 +112,8 @@ class Session:
             promised: int = self.value("PRAGMA page_count") * self.value("PRAGMA page_size")
             return max(0, promised - Path(name).stat().st_size)
 
-    def decode(self, read: Callable[[bytes], T], data: bytes, what: str) -> T:
-        """A packed column read by `read`; damage is named as `what`."""
+    def decode(self, read: Callable[[D], T], data: D, what: str) -> T:
+        """What was packed, read by `read`; damage is named as `what`."""
         try:
             return read(data)
         except ValueError as error:

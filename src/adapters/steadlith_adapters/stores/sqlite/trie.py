@@ -42,10 +42,9 @@ def rows(session: Session, generation: int, prefix: str) -> tuple[TrieRow, ...]:
     """The documents of a generation whose key begins with `prefix`, in key order."""
     digits = 2 * SIZE
     first, last = (bytes.fromhex(prefix + fill * (digits - len(prefix))) for fill in "0f")
-    return tuple(
-        TrieRow(*(session.decode(Digest, digest, f"the row of key {row[0].hex()}") for digest in row))
-        for row in session.run(_ROWS, generation, first, last)
-    )
+    found = session.run(_ROWS, generation, first, last)
+    what = f"a document whose key begins with {prefix!r}"
+    return session.decode(lambda found: tuple(TrieRow(*map(Digest, row)) for row in found), found, what)
 
 
 def put(session: Session, changed: Mapping[str, TrieNode], dropped: Iterable[str]) -> None:

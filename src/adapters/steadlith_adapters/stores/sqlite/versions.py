@@ -41,6 +41,8 @@ _CLOSE_ALL = (
     "UPDATE span SET valid_to = ? WHERE document = ? AND valid_to = ?",
     "UPDATE document_version SET valid_to = ? WHERE document = ? AND valid_to = ?",
 )
+_NUMBER = "SELECT document FROM document WHERE source = ? AND path = ?"
+_NEW = "INSERT INTO document(source, path, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING document"
 _CLAIMED_ELSEWHERE = "SELECT occurrence FROM claim WHERE document <> ? AND occurrence IN ({})"
 _COUNT = f"""
     SELECT count(*), coalesce(sum(length(v.leaves)), 0) FROM document_version v
@@ -70,7 +72,7 @@ def close(session: Session, id: DocumentId, generation: int) -> int | None:  # n
 
 def end(session: Session, id: DocumentId, generation: int) -> bool:  # noqa: A002
     """Close all that is open of a document, read or not; whether anything was. Its occurrences are released later."""
-    row = session.one("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
+    row = session.one(_NUMBER, id.source, id.path)
     if row is None:
         return False
     for sql in _CLOSE_ALL:
@@ -132,12 +134,8 @@ def respan(
 
 
 def _document(session: Session, id: DocumentId) -> int:  # noqa: A002
-    key = document_key(id)
-    session.run(
-        "INSERT INTO document(source, path, key) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id.source, id.path, key
-    )
     # By its name, which is what everybody reads: another document's row at this key would be damage.
-    row = session.one("SELECT document FROM document WHERE source = ? AND path = ?", id.source, id.path)
+    row = session.one(_NUMBER, id.source, id.path) or session.one(_NEW, id.source, id.path, document_key(id))
     if row is None:
         raise INDEX.damaged(session.path, f"another document is kept at the key of {id}")
     number: int = row[0]
