@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite.schema import OPEN
+from steadlith_adapters.stores.sqlite.schema import OPEN, is_same_hash
 from steadlith_core.digest import Digest
 from steadlith_core.ports import Traces
 from steadlith_core.state.trie import document_key
@@ -21,7 +21,7 @@ _KEYS = f"""
     SELECT DISTINCT v.vector_key FROM occurrence o JOIN vector v ON v.entry = o.entry
     WHERE o.document = ? AND NOT EXISTS (
         SELECT 1 FROM vector w JOIN occurrence used ON used.entry = w.entry AND used.valid_to = {OPEN}
-        WHERE w.space = v.space AND w.vector_key = v.vector_key)"""  # noqa: S608
+        WHERE w.space = v.space AND {is_same_hash('w.vector_key', 'v.vector_key')})"""  # noqa: S608
 
 
 def traces(session: Session, ids: Sequence[DocumentId]) -> Traces:

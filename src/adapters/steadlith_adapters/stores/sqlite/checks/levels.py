@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite.checks import arms, contents, documents, history, nodes, whole
+from steadlith_adapters.stores.sqlite.checks import arms, contents, documents, history, nodes, twice, whole
 from steadlith_core.errors import SteadlithError
 from steadlith_core.records import DriftKind
 from steadlith_core.rows import Problem
@@ -37,6 +37,8 @@ FULL: dict[Check, DriftKind] = HEAD | {
     history.counts: DriftKind.INDEX_DAMAGED,
     contents.texts: DriftKind.INDEX_DAMAGED,
     contents.entries: DriftKind.INDEX_DAMAGED,
+    twice.texts: DriftKind.INDEX_DAMAGED,
+    twice.entries: DriftKind.INDEX_DAMAGED,
     documents.names: DriftKind.INDEX_DAMAGED,
     documents.versions: DriftKind.INDEX_DAMAGED,
     documents.strays: DriftKind.INDEX_DAMAGED,
