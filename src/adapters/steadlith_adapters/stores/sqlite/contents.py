@@ -72,19 +72,16 @@ class Contents:
 
     def put_entries(self, rows: Sequence[EntryRow], texts: Mapping[bytes, int]) -> None:
         """Keep entries of texts whose numbers are given; those that are there stay as they are."""
-        there = self.entries([row.entry_hash for row in rows])
+        there = dict(self.entries([row.entry_hash for row in rows]))
         fresh = {row.entry_hash: row for row in rows if row.entry_hash not in there}
         numbered = list(enumerate(fresh.values(), self._last_entry + 1))
         self._session.run_many(
-            _PUT_ENTRY,
-            [
-                (number, row.entry_hash, texts[row.text_hash], row.title, packed_headings(row.headings), row.context_hash)
-                for number, row in numbered
-            ],
+            _PUT_ENTRY, [(number, row.entry_hash, *columns(row, texts[row.text_hash])) for number, row in numbered]
         )
         self._last_entry += len(numbered)
-        put = {row.entry_hash: Entry(number, 0, row.context_hash is not None) for number, row in numbered}
-        _remember(self._entries, there | put)
+        for number, row in numbered:
+            there[row.entry_hash] = Entry(number, 0, row.context_hash is not None)
+        _remember(self._entries, there)
 
     def texts(self, hashes: Sequence[bytes]) -> Mapping[bytes, int]:
         """The numbers of the texts that are kept."""
@@ -97,8 +94,13 @@ class Contents:
         return known | {name: Entry(*found) for name, *found in self._session.find(_FIND_ENTRIES, asked)}
 
 
+def columns(row: EntryRow, text: int) -> tuple[int, str, bytes, bytes | None]:
+    """What is kept of an entry besides its number and its hash."""
+    return text, row.title, _headings(row.headings), row.context_hash
+
+
 @lru_cache(maxsize=1024)
-def packed_headings(path: tuple[str, ...]) -> bytes:
+def _headings(path: tuple[str, ...]) -> bytes:
     """A heading path as it is kept; neighbours share theirs."""
     return canon.encode(path)
 

@@ -1,6 +1,7 @@
 """Texts and entries that stand twice under one hash: which they are, and one made of them.
 
-1. Only damage makes them: a write looks for a hash before it puts one. In a file of an older schema an index refuses it.
+1. Only damage makes them: a write looks for a hash before it puts one. In a file of an older schema an index refuses
+   it.
 2. Rows whose hashes begin alike are looked at one by one; finding those reads the index alone.
 3. Of an entry that stands twice, the one that is live stays, of others the first: what refers to another is led to it.
    The vectors of another go, and its lexical row, when the write settles.

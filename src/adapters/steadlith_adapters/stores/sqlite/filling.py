@@ -1,7 +1,7 @@
 """The order in which rows are put into a table, so that those that follow one another fill a page.
 
-1. SQLite opens a page when the next row does not fit on the last one, and the rest of that one stays empty: in the order
-   in which they come, rows of a sixth of a page leave a tenth of the file to nothing.
+1. SQLite opens a page when the next row does not fit on the last one, and the rest of that one stays empty: rows of a
+   sixth of a page, in the order in which they come, leave a tenth of each page to nothing.
 2. What fills a page is so many of the larger rows, or one more of the smaller ones. They are parted where a page of the
    smaller ones is full in the mean; then a page of either is full in the mean, to the last one.
 3. A page takes rows as they come, of its part, but for two: these are the pair of all that are left that fills it best.

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import doubles, lexical, settle, soundness, spaces, versions, wording
-from steadlith_adapters.stores.sqlite.contents import packed_headings
+from steadlith_adapters.stores.sqlite.contents import columns
 from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN, TUNE_LEXICAL
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import DocumentId
@@ -97,12 +97,12 @@ class Mending:
         """Keep these entries of texts whose numbers are given under their hashes, whatever was there."""
         there = {name: entry.number for name, entry in self._contents.entries([row.entry_hash for row in rows]).items()}
         for row in rows:
-            columns = (texts[row.text_hash], row.title, packed_headings(row.headings), row.context_hash)
+            kept = columns(row, texts[row.text_hash])
             if row.entry_hash in there:
-                self._session.run(_REPLACE_ENTRY, *columns, there[row.entry_hash])
+                self._session.run(_REPLACE_ENTRY, *kept, there[row.entry_hash])
                 continue
             self._entries += 1
-            self._session.run(_PUT_ENTRY, self._entries, row.entry_hash, *columns)
+            self._session.run(_PUT_ENTRY, self._entries, row.entry_hash, *kept)
             there[row.entry_hash] = self._entries
 
     def settle(self, first_new: int) -> tuple[int, int]:

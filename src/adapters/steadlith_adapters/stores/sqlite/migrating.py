@@ -2,7 +2,8 @@
 
 1. The statements run inside that write's transaction: a write that fails or is killed leaves the old file.
 2. A file's pages keep their size: only a new file has today's. A vec0 table keeps its columns until it is rewritten.
-3. A lexical table that was made anew is filled from the texts; a write that mends does that itself, of what it can read.
+3. A lexical table that was made anew is filled from the texts; a write that mends does that itself, of what it can
+   read.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _COPY = """
     INSERT INTO {new}(rowid, vector, live)
-    SELECT v.entry, {vector}, t.live FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry WHERE v.space = ? ORDER BY v.entry"""
+    SELECT v.entry, {vector}, t.live FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry
+    WHERE v.space = ? ORDER BY v.entry"""
 _DROP_FULL = "DELETE FROM {full} WHERE entry NOT IN (SELECT entry FROM vector WHERE space = ?)"
 
 

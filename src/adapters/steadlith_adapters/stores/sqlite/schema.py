@@ -171,15 +171,15 @@ CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-# The index of a UNIQUE column lies in the file as one of its own would, and can be dropped once the schema calls it that;
-# only so are the texts not copied.
+# What keeps a UNIQUE column is stored like any other index, and can be dropped once the schema calls it one: so no
+# text is copied to another table, which would take as much of the disk again until the index is compacted.
 _NOT_UNIQUE = (
     "PRAGMA writable_schema = ON",
-    "UPDATE sqlite_schema SET sql = replace(sql, '_hash BLOB NOT NULL UNIQUE', '_hash BLOB NOT NULL') "
-    "WHERE type = 'table' AND name IN ('text', 'entry')",
-    "UPDATE sqlite_schema SET name = 'whole_' || tbl_name, "
-    "sql = 'CREATE UNIQUE INDEX whole_' || tbl_name || ' ON ' || tbl_name || '(' || tbl_name || '_hash)' "
-    "WHERE name IN ('sqlite_autoindex_text_1', 'sqlite_autoindex_entry_1')",
+    """UPDATE sqlite_schema SET sql = replace(sql, '_hash BLOB NOT NULL UNIQUE', '_hash BLOB NOT NULL')
+    WHERE type = 'table' AND name IN ('text', 'entry')""",
+    """UPDATE sqlite_schema SET name = 'whole_' || tbl_name,
+        sql = 'CREATE UNIQUE INDEX whole_' || tbl_name || ' ON ' || tbl_name || '(' || tbl_name || '_hash)'
+    WHERE name IN ('sqlite_autoindex_text_1', 'sqlite_autoindex_entry_1')""",
     "PRAGMA writable_schema = RESET",
     "DROP INDEX whole_text",
     "DROP INDEX whole_entry",

@@ -21,7 +21,7 @@ _KEYS = f"""
     SELECT DISTINCT v.vector_key FROM occurrence o JOIN vector v ON v.entry = o.entry
     WHERE o.document = ? AND NOT EXISTS (
         SELECT 1 FROM vector w JOIN occurrence used ON used.entry = w.entry AND used.valid_to = {OPEN}
-        WHERE w.space = v.space AND {is_same_hash('w.vector_key', 'v.vector_key')})"""  # noqa: S608
+        WHERE w.space = v.space AND {is_same_hash("w.vector_key", "v.vector_key")})"""  # noqa: S608
 
 
 def traces(session: Session, ids: Sequence[DocumentId]) -> Traces:
