@@ -77,7 +77,7 @@ def test_no_sizes_take_more_pages_than_in_the_order_in_which_they_come(table, le
 
 
 def test_what_a_long_row_leaves_on_its_page_is_counted(table):
-    """A row of more than a page goes on elsewhere: what is left of it here is between an eighth of a page and a page."""
+    """A row of more than a page goes on elsewhere; what stands here of it is an eighth of a page or more."""
     records = [*drawn("long", 100, 8200, 40_000), *drawn("short", 300, 500, 1500)]
     _, before = table(records)
     left, after = table(filled(records))
@@ -85,10 +85,12 @@ def test_what_a_long_row_leaves_on_its_page_is_counted(table):
     assert left / after < PAGE / 20
 
 
-def test_few_rows_keep_their_order_where_nothing_is_gained():
+def test_rows_of_one_page_stay_as_they_come():
     assert filling.order([], PAGE) == []
-    assert filling.order([10], PAGE) == [0]
-    assert sorted(filling.order([9000, 9000], PAGE)) == [0, 1]
+    assert filling.order([500, 100, 7000, 300], PAGE) == [0, 1, 2, 3]
+    order = filling.order(like_chunks("chunks", 500), PAGE)
+    assert order[:5] == sorted(order[:5])
+    assert order[0] == 0
 
 
 def test_the_texts_of_an_index_fill_its_pages(tmp_path):

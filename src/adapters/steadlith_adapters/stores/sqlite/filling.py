@@ -5,7 +5,7 @@
 2. What fills a page is so many of the larger rows, or one more of the smaller ones. They are parted where a page of the
    smaller ones is full in the mean; then a page of either is full in the mean, to the last one.
 3. A page takes rows as they come, of its part, but for two: these are the pair of all that are left that fills it best.
-4. Every row once, and the same sizes give the same order.
+4. Every row once, and the same sizes give the same order. Rows of one page stay as they come.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ def order(records: Sequence[int], page_size: int) -> list[int]:
     """The positions of records of these lengths, in the order in which they fill pages."""
     room = page_size - PAGE_HEADER
     sizes = [_on_page(length, page_size) for length in records]
+    if sum(sizes) <= room:
+        return list(range(len(sizes)))
     ranked = sorted(size << _BITS | position for position, size in enumerate(sizes))
-    most = max(1, room * len(sizes) // max(1, sum(sizes)))
+    most = max(1, room * len(sizes) // sum(sizes))
     part = _parted(ranked, room, most + 1)
     pages = [*_pages(ranked[:part], room, most + 1), *_pages(ranked[part:], room, most)]
-    return [position for page in sorted(pages, key=min) for position in page]
+    return [position for page in sorted(map(sorted, pages)) for position in page]
 
 
 def _on_page(length: int, page_size: int) -> int:
