@@ -119,6 +119,7 @@ IN_FULL = [
     ("UPDATE entry SET context_hash = zeroblob(32) WHERE entry = 5", [(ENTRY, WHOLE.entry_hash)], False),
     ("UPDATE entry SET entry_hash = zeroblob(32) WHERE entry = 1", [(ENTRY, bytes(32)), (DOCUMENT, A)], True),
     ("UPDATE entry SET live = 0 WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
+    ("UPDATE entry SET live = 2 WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
     ("UPDATE entry SET live = 1 WHERE entry = 3", [(ENTRY, THREE.entry_hash)], False),
     ("UPDATE entry SET live = 1 WHERE entry = 5", [(ENTRY, WHOLE.entry_hash)], False),
     ("DELETE FROM entry WHERE entry = 1", [(DOCUMENT, A)], True),

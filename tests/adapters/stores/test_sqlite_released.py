@@ -77,7 +77,12 @@ def answers(store, generation=None):
         (reader.generation, list(reader.documents()), reader.find(ids), reader.rows(""), chunks),
         reader.entries([chunk.entry_hash for chunk in held]),
         texts,
-        (reader.held(SPACE, keys), reader.vectors(SPACE, keys), reader.changed_since(reader.generation), reader.within(ids)),
+        (
+            reader.held(SPACE, keys),
+            reader.vectors(SPACE, keys),
+            reader.changed_since(reader.generation),
+            reader.within(ids),
+        ),
         (near, reader.dense(SPACE, vector("one"), 1, entries[:2]), reader.cosines(SPACE, vector("two"), entries)),
         (reader.lexical(["one", "four"], 10), reader.lexical(["sample"], 10, entries), reader.occurrences(entries, 9)),
     ]
@@ -153,8 +158,7 @@ def test_a_damaged_older_file_is_migrated_by_the_write_that_mends_it(released):
     store = open_store(released)
     reader = store.snapshot()
     everything = {
-        each.id: [Piece(*said) for said in SAID[version_of(released)][str(each.id)]]
-        for each in reader.documents()
+        each.id: [Piece(*said) for said in SAID[version_of(released)][str(each.id)]] for each in reader.documents()
     }
     assert {problem.kind for problem in reader.problems(full=True)} >= {DriftKind.TEXT, DriftKind.ENTRY}
     reader.close()

@@ -113,7 +113,7 @@ class Mending:
         self._forget_unused_texts()
         wrong = [entry for entry, _, _ in self._session.run(settle.WRONG_LIVENESS)]
         for entry in wrong:
-            self._session.run("UPDATE entry SET live = 1 - live WHERE entry = ?", entry)
+            self._session.run(settle.SET_LIVENESS, entry)
         self._mend_lexical()
         self._mend_vectors()
         return versions.count(self._session)

@@ -25,5 +25,6 @@ def migrate(session: Session, *, mend: bool = False) -> None:
         session.run(statement)
     if CREATE_LEXICAL in statements and not mend:
         lexical.add_live(session, session)
+        lexical.merge(session)
     if version != SCHEMA_VERSION:
         session.run(f"PRAGMA user_version = {SCHEMA_VERSION}")

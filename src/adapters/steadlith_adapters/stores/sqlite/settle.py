@@ -72,10 +72,10 @@ _OPEN = f"""
 _TOUCHED_BY_OPENING = """
     INSERT OR IGNORE INTO touched
     SELECT o.entry FROM claim c CROSS JOIN occurrence o ON o.occurrence = c.occurrence AND o.valid_from = ?"""
-WRONG_LIVENESS = f"""
-    SELECT e.entry, e.entry_hash, e.live FROM entry e
-    WHERE e.live <> (e.context_hash IS NOT NULL
-                     AND EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN}))"""  # noqa: S608
+_LIVENESS = f"""(e.context_hash IS NOT NULL
+    AND EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN}))"""  # noqa: S608
+WRONG_LIVENESS = f"SELECT e.entry, e.entry_hash, e.live FROM entry e WHERE e.live <> {_LIVENESS}"  # noqa: S608
+SET_LIVENESS = f"UPDATE entry AS e SET live = {_LIVENESS} WHERE e.entry = ?"  # noqa: S608
 _FLIPPED = f"""
     INSERT INTO flipped
     SELECT e.entry, 1 - e.live FROM touched t CROSS JOIN entry e ON e.entry = t.entry
