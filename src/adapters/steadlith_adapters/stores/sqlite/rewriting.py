@@ -1,4 +1,4 @@
-"""A space's tables without dead rows: what is kept is copied into a table of the next name, and the old one goes.
+"""Tables made anew: of a space, without dead rows, into a table of the next name; of versions, as they are made today.
 
 1. vec0 gives the space of a deleted row back only when all of its block is dead: so a table is rewritten, not thinned.
 2. A table is never renamed (vec0 would break); readers find its name in `space`, in their snapshot.
@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import spaces
+from steadlith_adapters.stores.sqlite.schema import CREATE_VERSIONS
 
 if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
@@ -22,6 +23,7 @@ _COPY = """
     INSERT INTO {new}(rowid, vector, live)
     SELECT v.entry, {vector}, t.live FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry
     WHERE v.space = ? ORDER BY v.entry"""
+_CLUSTERED = "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql LIKE '%WITHOUT ROWID'"
 _DROP_FULL = "DELETE FROM {full} WHERE entry NOT IN (SELECT entry FROM vector WHERE space = ?)"
 
 
@@ -42,6 +44,21 @@ def rewrite(session: Session, table: SpaceTable) -> None:
         session.run(_DROP_FULL.format(full=table.full), table.number)
     session.run(f"DROP TABLE {table.name}")
     session.run("UPDATE space SET vec_table = ? WHERE space = ?", new.name, table.number)
+
+
+def uncluster(session: Session) -> None:
+    """Make the tables of versions anew that an older release clustered by document; foreign keys are not enforced."""
+    for table, declared in CREATE_VERSIONS.items():
+        if session.one(_CLUSTERED, table) is None:
+            continue
+        for statement in (
+            f"CREATE TEMP TABLE moved AS SELECT * FROM {table}",  # noqa: S608
+            f"DROP TABLE {table}",
+            declared,
+            f"INSERT INTO {table} SELECT * FROM moved ORDER BY document, valid_from",  # noqa: S608
+            "DROP TABLE moved",
+        ):
+            session.run(statement)
 
 
 def _next_name(name: str) -> str:

@@ -89,6 +89,28 @@ CREATE_TOLD = (
     ) STRICT, WITHOUT ROWID""",
 )
 
+# Rows as they come, found by an index. Clustered by document, as until schema 5, a new row stands beside the old one, on
+# a page that is full, and three pages are written for it. A table that was made so stays so until it is compacted.
+CREATE_VERSIONS = {
+    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
+    # parent's position, -1 without one, and no bytes at all where no chunk has one; seal: over the ids and the entry
+    # hashes they stand for (the root is over leaves and parents).
+    "document_version": """CREATE TABLE document_version(
+        document INTEGER NOT NULL REFERENCES document(document),
+        valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL, root BLOB NOT NULL, seal BLOB NOT NULL,
+        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL, parents BLOB NOT NULL,
+        PRIMARY KEY (document, valid_from)
+    ) STRICT""",
+    # version: the valid_from of its document version; positions: four u32 a chunk (start, end, first and last line).
+    # A respan closes one row of a version and opens another.
+    "span": """CREATE TABLE span(
+        document INTEGER NOT NULL, version INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
+        source_digest BLOB NOT NULL, seal BLOB NOT NULL, positions BLOB NOT NULL,
+        PRIMARY KEY (document, version, valid_from),
+        FOREIGN KEY (document, version) REFERENCES document_version(document, valid_from)
+    ) STRICT""",
+}
+
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
     """CREATE TABLE generation(
@@ -112,24 +134,7 @@ CREATE = (
     """CREATE TABLE trie_node(
         prefix TEXT PRIMARY KEY, documents INTEGER NOT NULL, digest BLOB NOT NULL, sources BLOB NOT NULL
     ) STRICT, WITHOUT ROWID""",
-    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
-    # parent's position, -1 without one, and no bytes at all where no chunk has one; seal: over the ids and the entry
-    # hashes they stand for (the root is over leaves and parents).
-    # Clustered by document: an edit closes one row and opens its neighbour, on one page.
-    """CREATE TABLE document_version(
-        document INTEGER NOT NULL REFERENCES document(document),
-        valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL, root BLOB NOT NULL, seal BLOB NOT NULL,
-        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL, parents BLOB NOT NULL,
-        PRIMARY KEY (document, valid_from)
-    ) STRICT, WITHOUT ROWID""",
-    # version: the valid_from of its document version; positions: four u32 a chunk (start, end, first and last line).
-    # A respan closes one row of a version and opens another.
-    """CREATE TABLE span(
-        document INTEGER NOT NULL, version INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
-        source_digest BLOB NOT NULL, seal BLOB NOT NULL, positions BLOB NOT NULL,
-        PRIMARY KEY (document, version, valid_from),
-        FOREIGN KEY (document, version) REFERENCES document_version(document, valid_from)
-    ) STRICT, WITHOUT ROWID""",
+    *CREATE_VERSIONS.values(),
     "CREATE TABLE text(text INTEGER PRIMARY KEY, text_hash BLOB NOT NULL, body TEXT NOT NULL) STRICT",
     # context_hash: NULL if it is not embedded, and so never live
     # live: at least one open occurrence uses it; then it has a lexical row and its vectors are searched
