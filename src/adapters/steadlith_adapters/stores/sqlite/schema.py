@@ -89,7 +89,7 @@ CREATE_TOLD = (
     ) STRICT, WITHOUT ROWID""",
 )
 
-# Rows as they come, found by an index. Clustered by document, as until schema 5, a new row stands beside the old one, on
+# Rows as they come, found by an index. Clustered by document, as until schema 5, a new row stands beside the old one on
 # a page that is full, and three pages are written for it. A table that was made so stays so until it is compacted.
 CREATE_VERSIONS = {
     # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
