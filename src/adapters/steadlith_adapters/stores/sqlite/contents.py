@@ -1,7 +1,7 @@
 """Texts and entries as a write keeps them: each once, by its hash.
 
 1. No index refuses a hash a second time: it is looked for, and put if it is not there. Nobody else writes meanwhile.
-2. Numbers are given here. Those of the last puts are remembered, since what is put next refers to them.
+2. Numbers are given here. Those of what was put last are remembered, since what is put next refers to it.
 3. Texts of a batch are put in the order in which they fill pages; no number of a text means anything.
 """
 
@@ -59,7 +59,7 @@ class Contents:
 
     def put_texts(self, rows: Sequence[TextRow]) -> None:
         """Keep texts; those that are there stay as they are."""
-        there = self.texts([row.text_hash for row in rows])
+        there = dict(self.texts([row.text_hash for row in rows]))
         fresh = list({row.text_hash: row.text for row in rows if row.text_hash not in there}.items())
         records = [TEXT_RECORD + (len(body) if body.isascii() else len(body.encode())) for _, body in fresh]
         numbered = [
@@ -68,7 +68,8 @@ class Contents:
         ]
         self._session.run_many(_PUT_TEXT, numbered)
         self._last_text += len(numbered)
-        _remember(self._texts, {name: number for number, name, _ in numbered})
+        there.update((name, number) for number, name, _ in numbered)
+        _remember(self._texts, there)
 
     def put_entries(self, rows: Sequence[EntryRow], texts: Mapping[bytes, int]) -> None:
         """Keep entries of texts whose numbers are given; those that are there stay as they are."""
