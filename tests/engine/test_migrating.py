@@ -14,6 +14,7 @@ import steadlith
 from steadlith import assembly, hands, pending, receipts, relexing, wiring
 from steadlith.running import How
 from steadlith_adapters.embedders import hash as hash_embedder
+from steadlith_adapters.stores.columns import read_headings
 from steadlith_adapters.stores.sqlite import lexical, schema
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
 from steadlith_core.applying import effects as fx
@@ -679,13 +680,44 @@ def test_sigkill_at_every_step_of_journal_receipt_and_configuration(make_old, ki
     tried(WHILE_WRITTEN, "SIGKILL before, within and after each operation", number - 1)
 
 
-def written_by_an_older_release(site):
-    """The index as version 4 of its file has it: without what version 5 added."""
+# What stands for itself in `text` and `entry`, under an index that refuses a hash twice; other columns of the words.
+AS_VERSION_5 = """
+    PRAGMA foreign_keys = OFF;
+    PRAGMA legacy_alter_table = ON;
+    ALTER TABLE text RENAME TO later_text;
+    CREATE TABLE text(text INTEGER PRIMARY KEY, text_hash BLOB NOT NULL UNIQUE, body TEXT NOT NULL) STRICT;
+    INSERT INTO text SELECT * FROM later_text;
+    ALTER TABLE entry RENAME TO later_entry;
+    CREATE TABLE entry(
+        entry INTEGER PRIMARY KEY, entry_hash BLOB NOT NULL UNIQUE,
+        text INTEGER NOT NULL REFERENCES text(text), title TEXT NOT NULL, headings BLOB NOT NULL,
+        context_hash BLOB, live INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    INSERT INTO entry SELECT * FROM later_entry;
+    DROP TABLE later_entry;
+    DROP TABLE later_text;
+    DROP INDEX vector_by_key;
+    CREATE INDEX vector_by_key ON vector(space, vector_key);
+    DROP TABLE lexical;
+    CREATE VIRTUAL TABLE lexical USING fts5(
+        title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
+    );
+"""
+
+
+def written_by_an_older_release(site, version=4):
+    """The index as version 4 of its file has it, without what version 5 added, or version 5."""
     file = site.root / ".steadlith" / "index.sqlite3"
     connection = apsw.Connection(str(file))
-    for table in sorted(schema.names(schema.SCHEMA_VERSION) - schema.names(4)):
-        connection.execute(f"DROP TABLE IF EXISTS {table}")
-    connection.execute("PRAGMA user_version = 4")
+    connection.execute(AS_VERSION_5)
+    words = [
+        (entry, *lexical.columns(title, read_headings(headings), body))
+        for entry, title, headings, body in connection.execute(lexical.LIVE_ROWS).fetchall()
+    ]
+    connection.executemany("INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)", words)
+    for table in sorted(schema.names(5) - schema.names(version)):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute(f"PRAGMA user_version = {version}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
 
@@ -724,3 +756,27 @@ def test_killed_at_every_effect_an_upgrade_of_the_index_file_is_gone_on_with_and
         if len(seen) < number:
             break
     assert number > 7
+
+
+@pytest.mark.parametrize("how", ["apply", "compact", "rollback"])
+def test_whatever_writes_first_brings_an_older_file_to_today_s(make_old, paid, how):
+    site = make_old()
+    site.open().migrations.apply(site.open().migrations.plan(settings=["embedding.dimensions=48"]))
+    written_by_an_older_release(site, 5)
+    found = site.hits("sentence topic4")
+    assert site.open().verify().ok
+    assert version_of(site) == 5
+    paid.clear()
+    index = site.open()
+    if how == "apply":
+        site.write("another.md", "# Another\n\nOne more sentence.\n")
+        index.apply(index.plan())
+        assert site.hits("one more sentence")
+    elif how == "compact":
+        index.compact(keep=1)
+        assert site.hits("sentence topic4") == found
+    else:
+        index.apply(index.plan_rollback(1).plan)
+        assert paid == Counter()
+    assert version_of(site) == schema.SCHEMA_VERSION
+    assert site.open().verify().ok

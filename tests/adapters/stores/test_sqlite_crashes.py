@@ -1,19 +1,24 @@
 """A kill at any instant leaves the old generation or the new one, whole, and the next write goes on from there."""
 
+import lzma
 import shutil
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY
+from steadlith_adapters.stores.sqlite.schema import SCHEMA_VERSION
 from steadlith_adapters.stores.sqlite.session import Session
 from steadlith_conformance.samples import doc, pieces, stage, write
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StoreCorrupt
 
 WRITER = Path(__file__).with_name("sqlite_writer.py")
+OLDER = Path(__file__).with_name("released") / "index-5.sqlite3.xz"
 
 
 def open_store(folder):
@@ -74,6 +79,41 @@ def test_a_kill_during_a_commit_leaves_the_old_generation_or_the_new(tmp_path):
 @pytest.mark.parametrize("prepared", [False, True])
 def test_a_kill_anywhere_in_a_commit_leaves_the_old_generation_or_the_new(tmp_path, prepared):
     assert sweep(tmp_path, range(1, 1000, 7), prepared=prepared) == {int(prepared), int(prepared) + 1}
+
+
+def sweep_migrating(tmp_path, moments):
+    """The same over a file of schema 5, which the write migrates: generation and schema are both of then or of now."""
+    seen = set()
+    for moment in moments:
+        folder = tmp_path / f"at-{moment}"
+        folder.mkdir()
+        (folder / "index.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
+        finished = run_writer(folder, moment)
+        with closing(open_store(folder)) as store:
+            assert list(store.snapshot().problems(full=True)) == []
+            seen.add((store.head().generation, schema_of(folder)))
+            write(store, {doc("next.md"): pieces("after the crash")})
+            assert list(store.snapshot().problems(full=True)) == []
+        assert schema_of(folder) == SCHEMA_VERSION
+        if finished:
+            break
+    return seen
+
+
+def schema_of(folder):
+    connection = apsw.Connection(str(folder / "index.sqlite3"))
+    found = connection.execute("PRAGMA user_version").fetchall()[0][0]
+    connection.close()
+    return found
+
+
+def test_a_kill_during_a_commit_that_migrates_leaves_the_older_file_or_the_new(tmp_path):
+    assert sweep_migrating(tmp_path, ["staged", 30, 90, 145]) == {(3, 5), (4, SCHEMA_VERSION)}
+
+
+@pytest.mark.slow
+def test_a_kill_anywhere_in_a_commit_that_migrates_leaves_the_older_file_or_the_new(tmp_path):
+    assert sweep_migrating(tmp_path, range(1, 1000, 5)) == {(3, 5), (4, SCHEMA_VERSION)}
 
 
 @pytest.fixture

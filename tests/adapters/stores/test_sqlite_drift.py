@@ -37,6 +37,11 @@ LEXICAL, NODES, SPANS, TEXT, VECTOR = (
     DriftKind.VECTOR,
 )
 
+TEXT_AGAIN = "INSERT INTO text(text_hash, body) SELECT text_hash, body FROM text"
+ENTRY_AGAIN = """
+    INSERT INTO entry(entry_hash, text, title, headings, context_hash)
+    SELECT entry_hash, text, title, headings, context_hash FROM entry"""
+
 AT_HEAD = [
     ("UPDATE head SET next_occurrence = 2", [(HEAD, None)], False),
     ("UPDATE generation SET at = 'x' WHERE number = 4", [(HEAD, None)], True),
@@ -101,6 +106,11 @@ IN_FULL = [
     ("DELETE FROM text WHERE text = 6", [(ENTRY, PART.entry_hash), (DOCUMENT, D)], False),
     ("DELETE FROM text WHERE text = 3", [(HISTORY, THREE.entry_hash), (HISTORY, B)], True),
     # entries
+    (f"{TEXT_AGAIN} WHERE text = 1", [(TEXT, ONE.text_hash)], False),
+    (f"{TEXT_AGAIN} WHERE text = 3", [(HISTORY, THREE.text_hash)], False),
+    (f"{ENTRY_AGAIN} WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
+    (f"{ENTRY_AGAIN} WHERE entry = 3", [(HISTORY, THREE.entry_hash)], False),
+    (f"{ENTRY_AGAIN} WHERE entry = 5", [(ENTRY, WHOLE.entry_hash)], False),
     ("UPDATE entry SET title = 'Other' WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
     ("UPDATE entry SET title = 'Other' WHERE entry = 3", [(HISTORY, THREE.entry_hash)], True),
     ("UPDATE entry SET headings = x'00' WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
@@ -109,6 +119,7 @@ IN_FULL = [
     ("UPDATE entry SET context_hash = zeroblob(32) WHERE entry = 5", [(ENTRY, WHOLE.entry_hash)], False),
     ("UPDATE entry SET entry_hash = zeroblob(32) WHERE entry = 1", [(ENTRY, bytes(32)), (DOCUMENT, A)], True),
     ("UPDATE entry SET live = 0 WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
+    ("UPDATE entry SET live = 2 WHERE entry = 1", [(ENTRY, ONE.entry_hash)], False),
     ("UPDATE entry SET live = 1 WHERE entry = 3", [(ENTRY, THREE.entry_hash)], False),
     ("UPDATE entry SET live = 1 WHERE entry = 5", [(ENTRY, WHOLE.entry_hash)], False),
     ("DELETE FROM entry WHERE entry = 1", [(DOCUMENT, A)], True),
@@ -154,6 +165,7 @@ NOT_MENDED = [
     ("DROP TABLE vec_1_1", DriftKind.INDEX_DAMAGED),
     ("DROP TABLE trie_node", DriftKind.INDEX_DAMAGED),
     ("DROP INDEX occurrence_entry", DriftKind.INDEX_DAMAGED),
+    ("DROP INDEX text_by_hash", DriftKind.INDEX_DAMAGED),
 ]
 """What the head's level finds and only a new index mends."""
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def lexical_index() -> Iterator[Session]:
+def lexical_index(declared: str = CREATE_LEXICAL) -> Iterator[Session]:
     """A session on an empty lexical index of its own, which goes when it is closed."""
     session = Session(apsw.Connection(""), "(temporary index)")
     try:
         session.run(f"PRAGMA page_size = {PAGE_SIZE}")
-        session.run(CREATE_LEXICAL)
+        session.run(declared)
         session.run(CREATE_TERMS)
         yield session
     finally:

@@ -160,6 +160,7 @@ def _remove(session: Session, keep_from: int, *, scrub: bool) -> None:
     for statement in _REMOVE:
         session.run(statement, keep_from)
     session.run(_REMOVE_DOCUMENTS)
+    rewriting.uncluster(session)
     if scrub:
         _index_anew(session)
     else:

@@ -51,8 +51,11 @@ def structure(session: Session) -> list[str]:
     return lines
 
 
-def writing(path: Path) -> Session:
-    """A session inside BEGIN IMMEDIATE, on a file with all of our tables; creates folder, file and tables."""
+def writing(path: Path, *, mend: bool = False) -> Session:
+    """A session inside BEGIN IMMEDIATE, on a file with all of our tables; creates folder, file and tables.
+
+    Of an older file, a write that mends makes the lexical index itself.
+    """
     connection = opening.for_writing(INDEX, path, busy_ms=BUSY_MS)
     session = Session(connection, str(path))
     with opening.closed_on_error(connection):
@@ -68,7 +71,7 @@ def writing(path: Path) -> Session:
         if not opening.is_made(INDEX, connection, path):  # asked again: another writer may have been first
             for statement in schema.CREATE:
                 session.run(statement)
-        migrate(session)
+        migrate(session, mend=mend)
     return session
 
 

@@ -2,7 +2,8 @@
 
 1. What is put replaces what is kept under its name; numbers stay where their rows do, and no number of a lost row is
    given to another one.
-2. Rows that no reader can reach (of a document without a name, of a generation to come) go before anything is put.
+2. Rows that no reader can reach (of a document without a name, of a generation to come) go before anything is put; of
+   texts and entries that stand twice, one is made.
 3. At the commit, an occurrence is open if and only if an open version lists it; liveness, lexical rows and tombstones
    of vectors follow for all entries, and a vector that does not match its checksum goes: it counted as absent.
 4. Closed rows stay as they are: what is damaged in older generations is not in any source.
@@ -14,17 +15,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import lexical, settle, soundness, spaces, versions, wording
+from steadlith_adapters.stores.sqlite import doubles, lexical, settle, soundness, spaces, versions, wording
+from steadlith_adapters.stores.sqlite.contents import columns
 from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN, TUNE_LEXICAL
-from steadlith_core import canon
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import DocumentId
 from steadlith_core.state.identity import text_hash
 from steadlith_core.state.trie import document_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from steadlith_adapters.stores.sqlite.contents import Contents
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_core.rows import EntryRow, TextRow
 
@@ -33,14 +35,11 @@ _UNREACHABLE = (
     "DELETE FROM {table} WHERE valid_from >= ?1",
     f"UPDATE {{table}} SET valid_to = ?1 WHERE valid_to > ?1 AND valid_to < {OPEN}",  # noqa: S608
 )
-_PUT_TEXT = """
-    INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)
-    ON CONFLICT (text_hash) DO UPDATE SET body = excluded.body WHERE body <> excluded.body"""
+_PUT_TEXT = "INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)"
+_REPLACE_TEXT = "UPDATE text SET body = ?2 WHERE text = ?1 AND body <> ?2"
 _PUT_ENTRY = """
-    INSERT INTO entry(entry, entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (entry_hash) DO UPDATE
-    SET text = excluded.text, title = excluded.title, headings = excluded.headings,
-        context_hash = excluded.context_hash"""
+    INSERT INTO entry(entry, entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?, ?)"""
+_REPLACE_ENTRY = "UPDATE entry SET text = ?, title = ?, headings = ?, context_hash = ? WHERE entry = ?"
 # What was open before this write and is not held by a version that was, or whose version this write replaces.
 _RELEASED = f"""
     INSERT OR IGNORE INTO released
@@ -59,10 +58,11 @@ _UNUSED_TEXTS = "SELECT text, text_hash, CAST(body AS BLOB) FROM text WHERE text
 class Mending:
     """What a write does besides, from its beginning to its commit. `first_new` is an occurrence id never used."""
 
-    __slots__ = ("_entries", "_generation", "_session", "_texts", "first_new")
+    __slots__ = ("_contents", "_entries", "_generation", "_session", "_texts", "first_new")
 
-    def __init__(self, session: Session, generation: int) -> None:
+    def __init__(self, session: Session, contents: Contents, generation: int) -> None:
         self._session = session
+        self._contents = contents
         self._generation = generation
         last = session.value("SELECT coalesce(max(number), 0) FROM generation")
         if last >= generation:
@@ -73,6 +73,7 @@ class Mending:
             for sql in _UNREACHABLE:
                 session.run(sql.format(table=table), *([generation] if "?1" in sql else []))
         self._name_keys()
+        doubles.merge(session)
         self._texts: int = session.value(
             "SELECT max((SELECT coalesce(max(text), 0) FROM text), (SELECT coalesce(max(text), 0) FROM entry))"
         )
@@ -81,16 +82,28 @@ class Mending:
             " (SELECT coalesce(max(entry), 0) FROM vector))"
         )
 
-    def put_text(self, row: TextRow) -> None:
-        """Keep this text under its hash, whatever was there."""
-        self._texts += 1
-        self._session.run(_PUT_TEXT, self._texts, row.text_hash, row.text)
+    def put_texts(self, rows: Sequence[TextRow]) -> None:
+        """Keep these texts under their hashes, whatever was there."""
+        there = dict(self._contents.texts([row.text_hash for row in rows]))
+        for row in rows:
+            if row.text_hash in there:
+                self._session.run(_REPLACE_TEXT, there[row.text_hash], row.text)
+                continue
+            self._texts += 1
+            self._session.run(_PUT_TEXT, self._texts, row.text_hash, row.text)
+            there[row.text_hash] = self._texts
 
-    def put_entry(self, row: EntryRow, text: int) -> None:
-        """Keep this entry under its hash, whatever was there."""
-        self._entries += 1
-        headings = canon.encode(row.headings)
-        self._session.run(_PUT_ENTRY, self._entries, row.entry_hash, text, row.title, headings, row.context_hash)
+    def put_entries(self, rows: Sequence[EntryRow], texts: Mapping[bytes, int]) -> None:
+        """Keep these entries of texts whose numbers are given under their hashes, whatever was there."""
+        there = {name: entry.number for name, entry in self._contents.entries([row.entry_hash for row in rows]).items()}
+        for row in rows:
+            kept = columns(row, texts[row.text_hash])
+            if row.entry_hash in there:
+                self._session.run(_REPLACE_ENTRY, *kept, there[row.entry_hash])
+                continue
+            self._entries += 1
+            self._session.run(_PUT_ENTRY, self._entries, row.entry_hash, *kept)
+            there[row.entry_hash] = self._entries
 
     def settle(self, first_new: int) -> tuple[int, int]:
         """Make everything follow from the open versions; how many documents and chunks they hold."""
@@ -100,7 +113,7 @@ class Mending:
         self._forget_unused_texts()
         wrong = [entry for entry, _, _ in self._session.run(settle.WRONG_LIVENESS)]
         for entry in wrong:
-            self._session.run("UPDATE entry SET live = 1 - live WHERE entry = ?", entry)
+            self._session.run(settle.SET_LIVENESS, entry)
         self._mend_lexical()
         self._mend_vectors()
         return versions.count(self._session)

@@ -24,6 +24,7 @@ from steadlith_adapters.stores.sqlite import (
     trie,
     vectors,
 )
+from steadlith_adapters.stores.sqlite.schema import is_one_of
 from steadlith_adapters.stores.sqlite.session import listed
 from steadlith_core.digest import SIZE as DIGEST_SIZE
 from steadlith_core.digest import Digest
@@ -67,10 +68,10 @@ _CHANGED = """
         WHERE s.valid_from BETWEEN ?1 + 1 AND ?2 OR s.valid_to BETWEEN ?1 + 1 AND ?2)
     ORDER BY d.source, d.path"""
 _NUMBERS = "SELECT document FROM document WHERE key IN ({})"
-_ENTRIES = """
+_ENTRIES = f"""
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
-    FROM entry e JOIN text t ON t.text = e.text WHERE e.entry_hash IN ({})"""
-_TEXTS = "SELECT text_hash, body FROM text WHERE text_hash IN ({})"
+    FROM entry e JOIN text t ON t.text = e.text WHERE {is_one_of("e.entry_hash")}"""  # noqa: S608
+_TEXTS = f"SELECT text_hash, body FROM text WHERE {is_one_of('text_hash')}"  # noqa: S608
 
 
 class SqliteReader:
@@ -130,7 +131,7 @@ class SqliteReader:
         """See `Reader.entries`."""
         session = self._live()
         found = {}
-        for entry, text, title, headings, context in session.lookup(_ENTRIES, entry_hashes):
+        for entry, text, title, headings, context in session.find(_ENTRIES, entry_hashes):
             key = Digest(entry)
             path = session.decode(read_headings, headings, f"headings of entry {key.short}")
             found[key] = EntryRow(key, Digest(text), title, path, Digest(context) if context else None)
@@ -138,7 +139,7 @@ class SqliteReader:
 
     def texts(self, text_hashes: Sequence[Digest]) -> Mapping[Digest, str]:
         """See `Reader.texts`."""
-        return {Digest(key): body for key, body in self._live().lookup(_TEXTS, text_hashes)}
+        return {Digest(key): body for key, body in self._live().find(_TEXTS, text_hashes)}
 
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
         """See `Reader.held`."""

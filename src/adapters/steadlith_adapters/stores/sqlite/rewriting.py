@@ -1,24 +1,29 @@
-"""A space's tables without dead rows: what is kept is copied into a table of the next name, and the old one goes.
+"""Tables made anew: of a space, without dead rows, into a table of the next name; of versions, as they are made today.
 
 1. vec0 gives the space of a deleted row back only when all of its block is dead: so a table is rewritten, not thinned.
 2. A table is never renamed (vec0 would break); readers find its name in `space`, in their snapshot.
-3. The new table is declared as the old one is, whatever its columns are. A code is bound by its type anew: copied as it
-   is read, it would be taken for a float32 vector.
+3. The new table is declared as a new space's is, whatever release declared the old one. A code is bound by its type
+   anew: copied as it is read, it would be taken for a float32 vector.
 4. Full vectors that stand beside codes are rows of a plain table, and go one by one.
 """
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from steadlith_adapters.stores.sqlite import spaces
+from steadlith_adapters.stores.sqlite.schema import CREATE_VERSIONS
 
 if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.spaces import SpaceTable
 
 _COPY = """
-    INSERT INTO {new}({columns})
-    SELECT {selected} FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry WHERE v.space = ? ORDER BY v.entry"""
+    INSERT INTO {new}(rowid, vector, live)
+    SELECT v.entry, {vector}, t.live FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry
+    WHERE v.space = ? ORDER BY v.entry"""
+_CLUSTERED = "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql LIKE '%WITHOUT ROWID'"
 _DROP_FULL = "DELETE FROM {full} WHERE entry NOT IN (SELECT entry FROM vector WHERE space = ?)"
 
 
@@ -31,19 +36,29 @@ def has_dead_blocks(session: Session, table: SpaceTable) -> bool:
 
 def rewrite(session: Session, table: SpaceTable) -> None:
     """Copy the rows that `vector` names, drop the old table, and point the space at the new one."""
-    session.load_vectors()
-    new = _next_name(table.name)
-    declared: str = session.value("SELECT sql FROM sqlite_schema WHERE name = ?", table.name)
-    session.run(re.sub(rf"\b{re.escape(table.name)}\b", new, declared, count=1))
-    columns = [row[1] for row in session.run(f"PRAGMA table_info({table.name})")]
-    read = {each: f"t.{each}" for each in columns}
-    read["vector"] = table.form.value.replace("?", read["vector"])
-    copy = _COPY.format(new=new, old=table.name, columns=", ".join(read), selected=", ".join(read.values()))
-    session.run(copy, table.number)
+    new = replace(table, name=_next_name(table.name))
+    spaces.declare(session, new)
+    vector = table.form.value.replace("?", "t.vector")
+    session.run(_COPY.format(new=new.name, old=table.name, vector=vector), table.number)
     if table.form.coded:
         session.run(_DROP_FULL.format(full=table.full), table.number)
     session.run(f"DROP TABLE {table.name}")
-    session.run("UPDATE space SET vec_table = ? WHERE space = ?", new, table.number)
+    session.run("UPDATE space SET vec_table = ? WHERE space = ?", new.name, table.number)
+
+
+def uncluster(session: Session) -> None:
+    """Make the tables of versions anew that an older release clustered by document; foreign keys are not enforced."""
+    for table, declared in CREATE_VERSIONS.items():
+        if session.one(_CLUSTERED, table) is None:
+            continue
+        for statement in (
+            f"CREATE TEMP TABLE moved AS SELECT * FROM {table}",  # noqa: S608
+            f"DROP TABLE {table}",
+            declared,
+            f"INSERT INTO {table} SELECT * FROM moved ORDER BY document, valid_from",  # noqa: S608
+            "DROP TABLE moved",
+        ):
+            session.run(statement)
 
 
 def _next_name(name: str) -> str:

@@ -5,6 +5,9 @@
 3. The whole schema is made inside the first commit's transaction, so a file has all of it or none of it.
 4. A change here is a new SCHEMA_VERSION, with the statements that lead to it from the one before; what reads must bear
    the older files, too.
+5. An index over hashes holds the first eight bytes of each: they lie anywhere, so every byte of them costs pages of a
+   small change. Who looks for a hash asks for these and for the whole (`is_one_of`, `is_same_hash`). No index says that
+   a hash stands once: who writes looks first.
 """
 
 from __future__ import annotations
@@ -19,10 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 APPLICATION_ID = 0x53544C32  # "STL2"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 OLDEST_READABLE = 3
 PAGE_SIZE = 8_192
+PREFIX = 8
+"""Bytes of a hash that its index holds."""
 OPEN = 2**63 - 1
+
+
+def prefix(column: str) -> str:
+    """What an index over hashes holds of a column."""
+    return f"substr({column}, 1, {PREFIX})"
+
+
+def is_one_of(column: str) -> str:
+    """A hash is one of several, as `Session.find` asks for it."""
+    return f"{prefix(column)} IN ({{}}) AND {column} IN ({{}})"
+
+
+def is_same_hash(column: str, other: str) -> str:
+    """A hash is that of another column."""
+    return f"{prefix(column)} = {prefix(other)} AND {column} = {other}"
+
 
 INDEX = FileKind(
     noun="index",
@@ -36,8 +57,9 @@ INDEX = FileKind(
     busy=LockHeld,
 )
 
+# The body first: in each list of places FTS5 names every column but the first one, at two bytes a word and row.
 CREATE_LEXICAL = """CREATE VIRTUAL TABLE lexical USING fts5(
-    title, headings, body, content='', contentless_delete=1, tokenize='porter unicode61'
+    body, headings, title, content='', contentless_delete=1, tokenize='porter unicode61'
 )"""
 # Words are gathered in that many bytes of memory before they are written as a segment; as many segments as `automerge`
 # are left alone before they are merged (FTS5 would merge four, and so write the index once more every fourth commit).
@@ -45,6 +67,11 @@ TUNE_LEXICAL = (
     "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)",
     "INSERT INTO lexical(lexical, rank) VALUES ('automerge', 8)",
 )
+CREATE_BY_HASH = (
+    f"CREATE INDEX text_by_hash ON text({prefix('text_hash')})",
+    f"CREATE INDEX entry_by_hash ON entry({prefix('entry_hash')})",
+)
+CREATE_BY_KEY = f"CREATE INDEX vector_by_key ON vector(space, {prefix('vector_key')})"
 CREATE_TERMS = "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)"
 
 # a row once the index was compacted: a generation that is missing below `oldest` is missing on purpose
@@ -61,6 +88,28 @@ CREATE_TOLD = (
         name TEXT PRIMARY KEY, number INTEGER NOT NULL REFERENCES generation(number)
     ) STRICT, WITHOUT ROWID""",
 )
+
+# Rows as they come, found by an index. Clustered by document, as until schema 5, a new row stands beside the old one on
+# a page that is full, and three pages are written for it. A table that was made so stays so until it is compacted.
+CREATE_VERSIONS = {
+    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
+    # parent's position, -1 without one, and no bytes at all where no chunk has one; seal: over the ids and the entry
+    # hashes they stand for (the root is over leaves and parents).
+    "document_version": """CREATE TABLE document_version(
+        document INTEGER NOT NULL REFERENCES document(document),
+        valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL, root BLOB NOT NULL, seal BLOB NOT NULL,
+        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL, parents BLOB NOT NULL,
+        PRIMARY KEY (document, valid_from)
+    ) STRICT""",
+    # version: the valid_from of its document version; positions: four u32 a chunk (start, end, first and last line).
+    # A respan closes one row of a version and opens another.
+    "span": """CREATE TABLE span(
+        document INTEGER NOT NULL, version INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
+        source_digest BLOB NOT NULL, seal BLOB NOT NULL, positions BLOB NOT NULL,
+        PRIMARY KEY (document, version, valid_from),
+        FOREIGN KEY (document, version) REFERENCES document_version(document, valid_from)
+    ) STRICT""",
+}
 
 CREATE = (
     # lineage, roots and recipe are those of the head when `number` was committed; `seal` is over all other columns
@@ -85,32 +134,16 @@ CREATE = (
     """CREATE TABLE trie_node(
         prefix TEXT PRIMARY KEY, documents INTEGER NOT NULL, digest BLOB NOT NULL, sources BLOB NOT NULL
     ) STRICT, WITHOUT ROWID""",
-    # occurrences: 8 bytes an id, in source order; leaves: 32 bytes a chunk hash, in the same order; parents: 4 bytes a
-    # parent's position, -1 without one, and no bytes at all where no chunk has one; seal: over the ids and the entry
-    # hashes they stand for (the root is over leaves and parents).
-    # Clustered by document: an edit closes one row and opens its neighbour, on one page.
-    """CREATE TABLE document_version(
-        document INTEGER NOT NULL REFERENCES document(document),
-        valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL, root BLOB NOT NULL, seal BLOB NOT NULL,
-        metadata BLOB NOT NULL, occurrences BLOB NOT NULL, leaves BLOB NOT NULL, parents BLOB NOT NULL,
-        PRIMARY KEY (document, valid_from)
-    ) STRICT, WITHOUT ROWID""",
-    # version: the valid_from of its document version; positions: four u32 a chunk (start, end, first and last line).
-    # A respan closes one row of a version and opens another.
-    """CREATE TABLE span(
-        document INTEGER NOT NULL, version INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
-        source_digest BLOB NOT NULL, seal BLOB NOT NULL, positions BLOB NOT NULL,
-        PRIMARY KEY (document, version, valid_from),
-        FOREIGN KEY (document, version) REFERENCES document_version(document, valid_from)
-    ) STRICT, WITHOUT ROWID""",
-    "CREATE TABLE text(text INTEGER PRIMARY KEY, text_hash BLOB NOT NULL UNIQUE, body TEXT NOT NULL) STRICT",
+    *CREATE_VERSIONS.values(),
+    "CREATE TABLE text(text INTEGER PRIMARY KEY, text_hash BLOB NOT NULL, body TEXT NOT NULL) STRICT",
     # context_hash: NULL if it is not embedded, and so never live
     # live: at least one open occurrence uses it; then it has a lexical row and its vectors are searched
     """CREATE TABLE entry(
-        entry INTEGER PRIMARY KEY, entry_hash BLOB NOT NULL UNIQUE,
+        entry INTEGER PRIMARY KEY, entry_hash BLOB NOT NULL,
         text INTEGER NOT NULL REFERENCES text(text), title TEXT NOT NULL, headings BLOB NOT NULL,
         context_hash BLOB, live INTEGER NOT NULL DEFAULT 0
     ) STRICT""",
+    *CREATE_BY_HASH,
     # one id may have many rows over time (a relocation closes one and opens another), at most one of them open
     """CREATE TABLE occurrence(
         occurrence INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
@@ -130,7 +163,7 @@ CREATE = (
         vector_key BLOB NOT NULL, checksum BLOB NOT NULL,
         PRIMARY KEY (space, entry)
     ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX vector_by_key ON vector(space, vector_key)",
+    CREATE_BY_KEY,
     # contentless: texts are kept once; contentless_delete: a row leaves without its old text being given again
     CREATE_LEXICAL,
     *TUNE_LEXICAL,
@@ -143,15 +176,41 @@ CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-MIGRATIONS: Mapping[int, Sequence[str]] = {3: (*TUNE_LEXICAL, CREATE_COMPACTED), 4: CREATE_TOLD}
+# What keeps a UNIQUE column is stored like any other index, and can be dropped once the schema calls it one: so no
+# text is copied to another table, which would take as much of the disk again until the index is compacted.
+_NOT_UNIQUE = (
+    "PRAGMA writable_schema = ON",
+    """UPDATE sqlite_schema SET sql = replace(sql, '_hash BLOB NOT NULL UNIQUE', '_hash BLOB NOT NULL')
+    WHERE type = 'table' AND name IN ('text', 'entry')""",
+    """UPDATE sqlite_schema SET name = 'whole_' || tbl_name,
+        sql = 'CREATE UNIQUE INDEX whole_' || tbl_name || ' ON ' || tbl_name || '(' || tbl_name || '_hash)'
+    WHERE name IN ('sqlite_autoindex_text_1', 'sqlite_autoindex_entry_1')""",
+    "PRAGMA writable_schema = RESET",
+    "DROP INDEX whole_text",
+    "DROP INDEX whole_entry",
+)
+
+MIGRATIONS: Mapping[int, Sequence[str]] = {
+    3: (*TUNE_LEXICAL, CREATE_COMPACTED),
+    4: CREATE_TOLD,
+    5: (
+        *_NOT_UNIQUE,
+        *CREATE_BY_HASH,
+        "DROP INDEX IF EXISTS vector_by_key",
+        CREATE_BY_KEY,
+        "DROP TABLE IF EXISTS lexical",
+        CREATE_LEXICAL,
+        *TUNE_LEXICAL,
+    ),
+}
 """What leads from a schema to the next one."""
 
 
 def names(version: int) -> frozenset[str]:
     """The tables and indexes that a file of this schema has."""
-    later = (sql for older in range(version, SCHEMA_VERSION) for sql in MIGRATIONS[older])
-    return _created(CREATE) - _created(later)
+    later = [sql for older in range(version, SCHEMA_VERSION) for sql in MIGRATIONS[older]]
+    return _named("CREATE", CREATE) - (_named("CREATE", later) - _named("DROP", later))
 
 
-def _created(statements: Iterable[str]) -> frozenset[str]:
-    return frozenset(found[1] for found in (re.match(r"CREATE [A-Z ]+ (\w+)", sql) for sql in statements) if found)
+def _named(verb: str, statements: Iterable[str]) -> frozenset[str]:
+    return frozenset(found[1] for found in (re.match(rf"{verb} [A-Z ]+ (\w+)", sql) for sql in statements) if found)

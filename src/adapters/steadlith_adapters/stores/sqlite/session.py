@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from steadlith_adapters.sqlite.kind import RAISED
-from steadlith_adapters.stores.sqlite.schema import INDEX
+from steadlith_adapters.stores.sqlite.schema import INDEX, PREFIX
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
@@ -80,6 +80,13 @@ class Session:
         for start in range(0, len(keys), BATCH):
             batch = keys[start : start + BATCH]
             yield from self.run(sql.format(",".join("?" * len(batch))), *bindings, *batch)
+
+    def find(self, sql: str, hashes: Sequence[bytes], *bindings: Any) -> Iterator[Row]:
+        """As `lookup`, of a statement ending in `schema.is_one_of`."""
+        for start in range(0, len(hashes), BATCH):
+            batch = hashes[start : start + BATCH]
+            marks = ",".join("?" * len(batch))
+            yield from self.run(sql.format(marks, marks), *bindings, *(each[:PREFIX] for each in batch), *batch)
 
     def changed(self) -> int:
         """Rows that the last statement changed."""

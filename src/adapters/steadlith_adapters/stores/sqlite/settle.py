@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical, vectors
-from steadlith_adapters.stores.sqlite.schema import OPEN
+from steadlith_adapters.stores.sqlite.schema import OPEN, is_same_hash
 from steadlith_core.digest import Digest
 from steadlith_core.errors import AdapterError
 
@@ -34,11 +34,12 @@ STAGE = (
     vectors.LIT,
 )
 
+_NAMED = is_same_hash("e.entry_hash", "c.entry_hash")
 # CROSS JOIN keeps the small temporary table outside: SQLite has no statistics about it.
 # Asked once what changes is closed: most claims are of what stays, and an entry is found faster by its number than by
 # its hash, which lies anywhere.
 _UNKNOWN_ENTRY = f"""
-    SELECT c.occurrence, c.entry_hash FROM claim c LEFT JOIN entry e ON e.entry_hash = c.entry_hash
+    SELECT c.occurrence, c.entry_hash FROM claim c LEFT JOIN entry e ON {_NAMED}
     WHERE NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})
     AND e.entry IS NULL LIMIT 1"""  # noqa: S608
 _UNKNOWN_ID = """
@@ -65,16 +66,16 @@ _CLOSE = """
     WHERE (occurrence, valid_from) IN (SELECT occurrence, valid_from FROM closing)"""
 _OPEN = f"""
     INSERT INTO occurrence(occurrence, valid_from, valid_to, document, entry)
-    SELECT c.occurrence, ?, {OPEN}, c.document, e.entry FROM claim c CROSS JOIN entry e ON e.entry_hash = c.entry_hash
+    SELECT c.occurrence, ?, {OPEN}, c.document, e.entry FROM claim c CROSS JOIN entry e ON {_NAMED}
     WHERE NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})
     ORDER BY c.occurrence"""  # noqa: S608
 _TOUCHED_BY_OPENING = """
     INSERT OR IGNORE INTO touched
     SELECT o.entry FROM claim c CROSS JOIN occurrence o ON o.occurrence = c.occurrence AND o.valid_from = ?"""
-WRONG_LIVENESS = f"""
-    SELECT e.entry, e.entry_hash, e.live FROM entry e
-    WHERE e.live <> (e.context_hash IS NOT NULL
-                     AND EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN}))"""  # noqa: S608
+_LIVENESS = f"""(e.context_hash IS NOT NULL
+    AND EXISTS (SELECT 1 FROM occurrence o WHERE o.entry = e.entry AND o.valid_to = {OPEN}))"""  # noqa: S608
+WRONG_LIVENESS = f"SELECT e.entry, e.entry_hash, e.live FROM entry e WHERE e.live <> {_LIVENESS}"  # noqa: S608
+SET_LIVENESS = f"UPDATE entry AS e SET live = {_LIVENESS} WHERE e.entry = ?"  # noqa: S608
 _FLIPPED = f"""
     INSERT INTO flipped
     SELECT e.entry, 1 - e.live FROM touched t CROSS JOIN entry e ON e.entry = t.entry

@@ -74,13 +74,7 @@ def create(session: Session, space: Space) -> SpaceTable:
         "SELECT 1 + max((SELECT coalesce(max(space), 0) FROM space), (SELECT coalesce(max(space), 0) FROM vector))"
     )
     table = SpaceTable(number, f"vec_{number}_1", space.dimensions, FORMS[space.quantization])
-    # vec0 writes a whole chunk of vectors when it opens one: its default of 1,024 would write megabytes for one row.
-    chunk = table.form.chunk if space.dimensions <= 1024 else 64
-    session.load_vectors()
-    session.run(
-        f"CREATE VIRTUAL TABLE {table.name} USING vec0("
-        f"vector {table.form.column.format(space.dimensions)}, live integer, chunk_size={chunk})"
-    )
+    declare(session, table)
     if table.form.coded:
         session.run(f"CREATE TABLE {table.full}(entry INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT")
     session.run(
@@ -95,6 +89,17 @@ def create(session: Session, space: Space) -> SpaceTable:
         table.name,
     )
     return table
+
+
+def declare(session: Session, table: SpaceTable) -> None:
+    """Make the vec0 table of a space, empty. One that schema 5 or an older one made has `live integer`."""
+    # vec0 writes a whole chunk of vectors when it opens one: its default of 1,024 would write megabytes for one row.
+    chunk = table.form.chunk if table.dimensions <= 1024 else 64
+    session.load_vectors()
+    session.run(
+        f"CREATE VIRTUAL TABLE {table.name} USING vec0("
+        f"vector {table.form.column.format(table.dimensions)}, live boolean, chunk_size={chunk})"
+    )
 
 
 def exist(session: Session, table: SpaceTable) -> bool:

@@ -9,17 +9,16 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
 from steadlith_adapters.stores.sqlite import connection, generations, settle, spaces, trie, vectors, versions
+from steadlith_adapters.stores.sqlite.contents import Contents
 from steadlith_adapters.stores.sqlite.mending import Mending
 from steadlith_adapters.stores.sqlite.reader import SqliteReader
 from steadlith_adapters.stores.sqlite.session import BATCH
-from steadlith_core import canon
 from steadlith_core.errors import AdapterError, OutcomeUnknown, SteadlithError, UsageError
 
 if TYPE_CHECKING:
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
     from steadlith_core.rows import DocumentVersion, EntryRow, TextRow, TrieNode, VectorRow
 
 T = TypeVar("T")
-_PUT_TEXT = "INSERT INTO text(text_hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING"
-_FIND_TEXTS = "SELECT text_hash, text FROM text WHERE text_hash IN ({})"
-_PUT_ENTRY = """
-    INSERT INTO entry(entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
-_FIND_ENTRIES = "SELECT entry_hash, entry, live, context_hash IS NOT NULL FROM entry WHERE entry_hash IN ({})"
 
 
 class SqliteTransaction:
@@ -46,6 +40,7 @@ class SqliteTransaction:
 
     __slots__ = (
         "_chunks",
+        "_contents",
         "_documents",
         "_ended",
         "_first_new",
@@ -64,7 +59,7 @@ class SqliteTransaction:
         self._on_end = on_end
         self._ended = False
         self._touched: set[DocumentId] = set()
-        self._session = connection.writing(path)
+        self._session = connection.writing(path, mend=mend)
         try:
             self._head = generations.read_head(self._session)
             heads.refuse_moved(self._head, expected, path)
@@ -72,7 +67,8 @@ class SqliteTransaction:
                 self._session.run(statement)
             row = self._session.one("SELECT next_occurrence FROM head")
             self._generation = self._head.generation + 1
-            self._mending = Mending(self._session, self._generation) if mend else None
+            self._contents = Contents(self._session)
+            self._mending = Mending(self._session, self._contents, self._generation) if mend else None
             self._first_new = self._next = max(row[0] if row else 1, self._mending.first_new if self._mending else 1)
         except BaseException:
             self._session.close()
@@ -82,34 +78,26 @@ class SqliteTransaction:
 
     def put_texts(self, rows: Iterable[TextRow]) -> None:
         """See `Transaction.put_texts`."""
-        with self._writing() as session:
+        with self._writing():
             for batch in _batches(rows):
                 if self._mending:
-                    for row in batch:
-                        self._mending.put_text(row)
+                    self._mending.put_texts(batch)
                 else:
-                    session.run_many(_PUT_TEXT, [(row.text_hash, row.text) for row in batch])
+                    self._contents.put_texts(batch)
 
     def put_entries(self, rows: Iterable[EntryRow]) -> None:
         """See `Transaction.put_entries`."""
-        with self._writing() as session:
+        with self._writing():
             for batch in _batches(rows):
-                texts: dict[bytes, int] = dict(session.lookup(_FIND_TEXTS, [row.text_hash for row in batch]))
+                texts = self._contents.texts([row.text_hash for row in batch])
                 for row in batch:
                     if row.text_hash not in texts:
                         message = f"entry {row.entry_hash.short} is of text {row.text_hash.short}, which was never put"
                         raise AdapterError(message)
                 if self._mending:
-                    for row in batch:
-                        self._mending.put_entry(row, texts[row.text_hash])
+                    self._mending.put_entries(batch, texts)
                 else:
-                    session.run_many(
-                        _PUT_ENTRY,
-                        [
-                            (row.entry_hash, texts[row.text_hash], row.title, _headings(row.headings), row.context_hash)
-                            for row in batch
-                        ],
-                    )
+                    self._contents.put_entries(batch, texts)
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
         """See `Transaction.put_vectors`."""
@@ -117,18 +105,16 @@ class SqliteTransaction:
             table: SpaceTable | None = None
             for batch in _batches(rows):
                 check_vectors(space, batch)
-                entries = {
-                    name: found for name, *found in session.lookup(_FIND_ENTRIES, [row.entry_hash for row in batch])
-                }
+                entries = self._contents.entries([row.entry_hash for row in batch])
                 for row in batch:
                     if row.entry_hash not in entries:
                         message = f"a vector for entry {row.entry_hash.short}, which was never put"
                         raise AdapterError(message)
-                    check_embedded(row.entry_hash, embed=bool(entries[row.entry_hash][2]))
+                    check_embedded(row.entry_hash, embed=bool(entries[row.entry_hash].embed))
                 if table is None:
                     table = spaces.find(session, space) or spaces.create(session, space)
                     session.load_vectors()
-                found = [(*entries[row.entry_hash][:2], row) for row in batch]
+                found = [(entry.number, entry.live, row) for row in batch for entry in (entries[row.entry_hash],)]
                 if self._mending:
                     for entry, live, row in found:
                         vectors.renew(session, table, entry, live, row)
@@ -268,9 +254,3 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
         yield batch
-
-
-@lru_cache(maxsize=1024)
-def _headings(path: tuple[str, ...]) -> bytes:
-    """A heading path as it is kept; neighbours share theirs."""
-    return canon.encode(path)

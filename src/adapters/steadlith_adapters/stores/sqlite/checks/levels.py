@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite.checks import arms, contents, documents, history, nodes, whole
+from steadlith_adapters.stores.sqlite.checks import arms, contents, documents, history, nodes, twice, whole
 from steadlith_adapters.stores.sqlite.checks.beside import beside
 from steadlith_core.errors import SteadlithError
 from steadlith_core.records import DriftKind
@@ -39,6 +39,8 @@ FULL: dict[Check, DriftKind] = HEAD | {
     history.counts: DriftKind.INDEX_DAMAGED,
     contents.texts: DriftKind.INDEX_DAMAGED,
     contents.entries: DriftKind.INDEX_DAMAGED,
+    twice.texts: DriftKind.INDEX_DAMAGED,
+    twice.entries: DriftKind.INDEX_DAMAGED,
     documents.names: DriftKind.INDEX_DAMAGED,
     documents.versions: DriftKind.INDEX_DAMAGED,
     documents.strays: DriftKind.INDEX_DAMAGED,

@@ -40,7 +40,9 @@ _MERGE = (
 
 def is_same(session: Session) -> bool:
     """Whether the lexical index holds exactly the words of all live entries. Raises for a text that cannot be read."""
-    with lexical_index() as kept, lexical_index() as made:
+    # An older release declared its columns in another order.
+    declared: str = session.value("SELECT sql FROM sqlite_schema WHERE name = 'lexical'")
+    with lexical_index(declared) as kept, lexical_index(declared) as made:
         # Nothing may have asked this index for anything before its tables are replaced: FTS5 would remember the answer.
         kept.run("BEGIN")
         for table in _KEPT:
