@@ -117,18 +117,19 @@ class SqliteTransaction:
             table: SpaceTable | None = None
             for batch in _batches(rows):
                 check_vectors(space, batch)
-                entries = {
-                    name: found for name, *found in session.lookup(_FIND_ENTRIES, [row.entry_hash for row in batch])
-                }
+                entries = {each[0]: each for each in session.lookup(_FIND_ENTRIES, [row.entry_hash for row in batch])}
+                found = []
                 for row in batch:
-                    if row.entry_hash not in entries:
+                    kept = entries.get(row.entry_hash)
+                    if kept is None:
                         message = f"a vector for entry {row.entry_hash.short}, which was never put"
                         raise AdapterError(message)
-                    check_embedded(row.entry_hash, embed=bool(entries[row.entry_hash][2]))
+                    _, entry, live, embed = kept
+                    check_embedded(row.entry_hash, embed=bool(embed))
+                    found.append((entry, live, row))
                 if table is None:
                     table = spaces.find(session, space) or spaces.create(session, space)
                     session.load_vectors()
-                found = [(*entries[row.entry_hash][:2], row) for row in batch]
                 if self._mending:
                     for entry, live, row in found:
                         vectors.renew(session, table, entry, live, row)
