@@ -9,6 +9,7 @@ Every value is one type byte, an 8-byte big-endian payload length, and the paylo
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ Value: TypeAlias = "str | bytes | bool | int | Sequence[Value] | Mapping[str, Va
 
 TEXT, BYTES, INTEGER, BOOLEAN, NONE, LIST, MAP = b"t", b"b", b"i", b"o", b"n", b"l", b"m"
 HEADER = 9
+_TYPE_AND_SIZE = struct.Struct(">cQ")
 _SIZES = tuple(size.to_bytes(8, "big") for size in range(256))
 MAX_DEPTH = 64
 
@@ -120,12 +122,14 @@ def _decode(data: bytes, at: int, end: int, depth: int) -> tuple[Value, int]:
     if end - at < HEADER:
         message = f"canonical value cut short at byte {at}"
         raise ValueError(message)
-    kind = data[at : at + 1]
+    kind, size = _TYPE_AND_SIZE.unpack_from(data, at)
     start = at + HEADER
-    stop = start + int.from_bytes(data[at + 1 : start], "big")
+    stop = start + size
     if stop > end:
-        message = f"canonical value at byte {at} claims {stop - start} bytes, {end - start} are there"
+        message = f"canonical value at byte {at} claims {size} bytes, {end - start} are there"
         raise ValueError(message)
+    if kind == TEXT:  # most values are
+        return data[start:stop].decode("utf-8"), stop
     if kind in (LIST, MAP):
         items: list[Value] = []
         inner = start
@@ -137,8 +141,6 @@ def _decode(data: bytes, at: int, end: int, depth: int) -> tuple[Value, int]:
 
 
 def _decode_scalar(kind: bytes, payload: bytes, at: int) -> Value:
-    if kind == TEXT:
-        return payload.decode("utf-8")
     if kind == BYTES:
         return payload
     if kind == INTEGER:

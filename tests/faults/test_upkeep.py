@@ -16,7 +16,8 @@ WORKS = {
     "an erasure": ("compact", "--erase", "secret.md", "--yes", "--json"),
 }
 INDEX, COPY = "index.sqlite3", "copy.sqlite3"
-WORD = "xylographic"
+WORD = "quincuncial"
+"""It is in none of our pages, of which the corpus is made."""
 OLDER = b"an older copy"
 HOW_KILLED = "SIGKILL at each operation, writes torn"
 HOW_CUT = "at each operation, what was not synced is dropped, torn or reordered"

@@ -11,6 +11,8 @@
    written is paid for.
 6. On a network file system a file is opened as immutable or not at all; an absent one is refused as well, before
    anything is paid for that could not be kept there.
+7. A file whose first write is in progress, or was cut off, is not made yet, whatever it holds. Who reads leaves it
+   alone; for who writes, SQLite takes back what was cut off.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from steadlith_adapters.sqlite import network
+from steadlith_adapters.sqlite import network, undo
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
@@ -43,12 +45,12 @@ SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version 
 def for_reading(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection | None:
     """A connection that cannot change anything; none while the file is not made."""
     with kind.translated(str(path)):
-        if not _has_header(kind, path):
+        if not _is_there(kind, path):
             network.refuse(path, kind.setting)
             return None
         connection = _readable(kind, path, busy_ms)
         with closed_on_error(connection):
-            if is_made(kind, connection, path):
+            if _is_made_now(kind, connection, path):
                 return connection
         connection.close()
         return None
@@ -60,7 +62,7 @@ def for_writing(kind: FileKind, path: Path, *, busy_ms: int) -> apsw.Connection:
     refuse_unwritable(kind, path)
     with kind.translated(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _has_header(kind, path)
+        _is_there(kind, path)
         connection = _connected(str(path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, busy_ms)
         with closed_on_error(connection):
             # Before anything is changed: switching a foreign file to a log of ours would already be a write.
@@ -110,11 +112,22 @@ def closed_on_error(connection: apsw.Connection) -> Iterator[None]:
         raise
 
 
-def _has_header(kind: FileKind, path: Path) -> bool:
+def _is_made_now(kind: FileKind, connection: apsw.Connection, path: Path) -> bool:
+    try:
+        return is_made(kind, connection, path)
+    except kind.busy:
+        if undo.is_first(path):  # it began since it was looked for
+            return False
+        raise
+
+
+def _is_there(kind: FileKind, path: Path) -> bool:
     """Whether there is anything for SQLite to look at; it would take a file of one byte for an empty one."""
     try:
         size = path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
+        return False
+    if size and undo.is_first(path):
         return False
     if 0 < size < HEADER_BYTES:
         raise kind.not_a_database(str(path), f"it has {size} bytes")
@@ -130,7 +143,7 @@ def _readable(kind: FileKind, path: Path, busy_ms: int) -> apsw.Connection:
         return connection
     for suffix, kept in LOGS.items():
         log = path.with_name(path.name + suffix)
-        if log.exists() and log.stat().st_size:
+        if undo.is_begun(path) if suffix == "-journal" else log.exists() and log.stat().st_size:
             raise AdapterError(
                 f"{path}: its last writer left a log: {log.name} holds {kept}, and cannot be read where nothing may be "
                 f"written; open the {kind.noun} once with write access to its folder (`steadlith status`), or copy "

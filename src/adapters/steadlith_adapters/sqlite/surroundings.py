@@ -3,7 +3,8 @@
 1. Nothing is changed, and of the file itself nothing but its size and header is read: who looks must not disturb who
    writes.
 2. A log that holds something is no damage: somebody has the file open, or the last one to have it was killed. Whoever
-   opens the file next takes over what was committed in it.
+   opens the file next takes over what was committed in it. What a first commit left when it was killed is taken back
+   by who writes next.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.sqlite import aside, network, opening
+from steadlith_adapters.sqlite import aside, network, opening, undo
 from steadlith_core.errors import ConfigError
 from steadlith_core.ports import Ailment, Trouble
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 HEADER = 100
 """Bytes of a SQLite file's header."""
+_OF_FIRST = "nothing is committed yet, and whoever writes next takes back what was cut off"
+_OF_OTHERS = "whoever opens it next takes over what was committed"
 
 
 def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
@@ -36,8 +39,9 @@ def troubles(kind: FileKind, path: Path) -> Iterator[Trouble]:
         log = Path(f"{path}{suffix}")
         if kept := _size(log):
             message = f"it holds {kept:,} bytes: the {kind.noun} is open in a process, or its last one was killed"
-            way_out = "none needed: whoever opens it next takes over what was committed"
-            yield Trouble(Ailment.LOG_LEFT, str(log), message, way_out, grave=False, mendable=True)
+            first = _is_first(path)
+            way_out = f"none needed: {_OF_FIRST if first else _OF_OTHERS}"
+            yield Trouble(Ailment.LOG_LEFT, str(log), message, way_out, grave=False, mendable=not first)
     for left in aside.left(path):
         message = f"the {kind.noun} was set aside here as damaged, {_size(left):,} bytes"
         way_out = "delete it when you need nothing of it: nothing reads it"
@@ -71,6 +75,13 @@ def _room(kind: FileKind, path: Path) -> Iterator[Trouble]:
         message = f"{free:,} bytes are free where the {kind.noun} takes {size:,}"
         way_out = "free some space: giving space back and rebuilding need room for a second copy"
         yield Trouble(Ailment.DISK_SPACE, str(path), message, way_out, grave=False)
+
+
+def _is_first(path: Path) -> bool:
+    try:
+        return undo.is_first(path)
+    except OSError:
+        return False
 
 
 def _size(path: Path) -> int:

@@ -34,11 +34,11 @@ def read_headings(data: bytes) -> tuple[str, ...]:
     if not isinstance(value, list):
         message = f"headings are a list, got {value!r}"
         raise ValueError(message)  # noqa: TRY004 -- the bytes are wrong, not a caller's type
-    texts = tuple(text for text in value if isinstance(text, str))
+    texts = [text for text in value if isinstance(text, str)]
     if len(texts) != len(value):
         message = f"headings are texts, got {value!r}"
         raise ValueError(message)
-    return texts
+    return tuple(texts)
 
 
 def read_counts(data: bytes) -> Mapping[str, int]:

@@ -16,7 +16,7 @@ from steadlith_adapters.sqlite.places import bytes_taken
 from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.sqlite import compacted, generations, lexical, returning, rewriting, spaces, told
 from steadlith_adapters.stores.sqlite.checks import history, whole
-from steadlith_adapters.stores.sqlite.connection import BUSY_MS
+from steadlith_adapters.stores.sqlite.connection import BUSY_MS, keep_log
 from steadlith_adapters.stores.sqlite.migrating import migrate
 from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_adapters.stores.sqlite.session import Session
@@ -104,6 +104,7 @@ def _writing(path: Path, *, scrub: bool) -> Session:
     connection = opening.for_writing(INDEX, path, busy_ms=BUSY_MS)
     session = Session(connection, str(path))
     with opening.closed_on_error(connection):
+        keep_log(session)
         session.run("PRAGMA synchronous = FULL")
         # Looked at as a whole in `_state`: row by row, each text would be looked for in all entries.
         session.run("PRAGMA foreign_keys = OFF")

@@ -9,16 +9,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.columns import read_headings
+from steadlith_adapters.stores.sqlite.schema import TUNE_LEXICAL
 from steadlith_adapters.stores.sqlite.session import BATCH, LISTED, listed
 from steadlith_core.rows import ArmHit
 from steadlith_core.text.query import index_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
 
@@ -28,6 +30,14 @@ LARGE = 1000
 LIVE_ROWS = """
     SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
 """What is indexed, as `add_many` takes it."""
+
+# A segment holds the words of some 20,000 chunks. FTS5 bears 2,000 of them: of 500 it makes one after all.
+_LEAVE_SEGMENTS = (
+    "INSERT INTO lexical(lexical, rank) VALUES ('automerge', 0)",
+    "INSERT INTO lexical(lexical, rank) VALUES ('crisismerge', 500)",
+)
+_MERGE_SEGMENTS = (*TUNE_LEXICAL, "INSERT INTO lexical(lexical, rank) VALUES ('crisismerge', 16)")
+"""As the index is tuned; 16 is FTS5's own number."""
 
 
 def columns(title: str, headings: Sequence[str], body: str) -> tuple[str, str, str]:
@@ -49,6 +59,17 @@ def add_many(session: Session, rows: Iterable[tuple[int, str, bytes, str]]) -> N
 def add_live(index: Session, session: Session) -> None:
     """Index all live entries of `session` in the lexical table of `index`, which is empty."""
     add_many(index, session.stream(f"{LIVE_ROWS} ORDER BY e.entry"))
+
+
+@contextmanager
+def merged_at_the_end(session: Session) -> Iterator[None]:
+    """Add many rows inside: no segment is merged before all of them are, once."""
+    for statement in _LEAVE_SEGMENTS:
+        session.run(statement)
+    yield
+    merge(session)
+    for statement in _MERGE_SEGMENTS:
+        session.run(statement)
 
 
 def merge(session: Session) -> None:

@@ -165,10 +165,18 @@ class Session:
             finally:
                 copy.close(True)
 
+    def has_log(self) -> bool:
+        """Whether the file is one with a write-ahead log."""
+        return bool(self.value("PRAGMA journal_mode") == "wal")
+
     def checkpoint(self) -> None:
-        """Fold the log into the file and empty it, unless a reader still needs it."""
-        self.run("PRAGMA busy_timeout = 0")
-        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Fold the log into the file and empty it, unless a reader still needs it; a file without one gets it."""
+        if self.has_log():
+            self.run("PRAGMA busy_timeout = 0")
+            self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        else:
+            self.run("PRAGMA locking_mode = NORMAL")  # given up once the next statement has ended, and no sooner
+            self.run("PRAGMA journal_mode = WAL")
 
     def close(self) -> None:
         """End the connection; an open transaction is rolled back. Closing twice is harmless."""

@@ -11,6 +11,7 @@ The work is set-based over temporary tables, so that memory does not grow with t
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical, vectors
@@ -36,12 +37,11 @@ STAGE = (
 
 _NAMED = is_same_hash("e.entry_hash", "c.entry_hash")
 # CROSS JOIN keeps the small temporary table outside: SQLite has no statistics about it.
-# Asked once what changes is closed: most claims are of what stays, and an entry is found faster by its number than by
-# its hash, which lies anywhere.
-_UNKNOWN_ENTRY = f"""
-    SELECT c.occurrence, c.entry_hash FROM claim c LEFT JOIN entry e ON {_NAMED}
+# Asked once all others are open: to look for each entry by its hash, which lies anywhere, costs as much as opening.
+_NOT_OPENED = f"""
+    SELECT c.occurrence, c.entry_hash FROM claim c
     WHERE NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})
-    AND e.entry IS NULL LIMIT 1"""  # noqa: S608
+    LIMIT 1"""  # noqa: S608
 _UNKNOWN_ID = """
     SELECT c.occurrence FROM claim c
     WHERE c.occurrence < ? AND NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence) LIMIT 1"""
@@ -93,8 +93,8 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
     session.run(_CLOSING)
     session.run(_TOUCHED_BY_CLOSING)
     session.run(_CLOSE, generation)
-    _refuse_unknown_entries(session)
     session.run(_OPEN, generation)
+    _refuse_unknown_entries(session)
     session.run(_TOUCHED_BY_OPENING, generation)
 
 
@@ -102,9 +102,9 @@ def liveness(session: Session, before: int) -> None:
     """Make the entries that the occurrences touched live or not, in an index that had `before` chunks."""
     session.run(_FLIPPED)
     lexical.remove_many(session, session.run("SELECT entry FROM flipped WHERE live = 0"))
-    lexical.add_many(session, session.stream(_LIVE_ROWS))
-    if session.value("SELECT count(*) FROM flipped WHERE live = 1") >= max(LARGE, before):
-        lexical.merge(session)
+    doubles = session.value("SELECT count(*) FROM flipped WHERE live = 1") >= max(LARGE, before)
+    with lexical.merged_at_the_end(session) if doubles else nullcontext():
+        lexical.add_many(session, session.stream(_LIVE_ROWS))
     session.run("UPDATE entry SET live = 1 - live WHERE entry IN (SELECT entry FROM flipped)")
     vectors.flip(session)
 
@@ -119,6 +119,6 @@ def _refuse_impossible_claims(session: Session, first_new: int) -> None:
 
 
 def _refuse_unknown_entries(session: Session) -> None:
-    if row := session.one(_UNKNOWN_ENTRY):
+    if row := session.one(_NOT_OPENED):
         message = f"occurrence {row[0]} is placed with entry {Digest(row[1]).short}, which was never put"
         raise AdapterError(message)

@@ -106,15 +106,17 @@ class SqliteTransaction:
             for batch in _batches(rows):
                 check_vectors(space, batch)
                 entries = self._contents.entries([row.entry_hash for row in batch])
+                found = []
                 for row in batch:
-                    if row.entry_hash not in entries:
+                    kept = entries.get(row.entry_hash)
+                    if kept is None:
                         message = f"a vector for entry {row.entry_hash.short}, which was never put"
                         raise AdapterError(message)
-                    check_embedded(row.entry_hash, embed=bool(entries[row.entry_hash].embed))
+                    check_embedded(row.entry_hash, embed=bool(kept.embed))
+                    found.append((kept.number, kept.live, row))
                 if table is None:
                     table = spaces.find(session, space) or spaces.create(session, space)
                     session.load_vectors()
-                found = [(entry.number, entry.live, row) for row in batch for entry in (entries[row.entry_hash],)]
                 if self._mending:
                     for entry, live, row in found:
                         vectors.renew(session, table, entry, live, row)
