@@ -70,7 +70,6 @@ ASKED = {
     "traces": (traces._KEYS, 1, "vector"),
 }
 WRITTEN = {
-    "unknown entries": (settle._UNKNOWN_ENTRY, 0, "entry"),
     "occurrences": (settle._OPEN, 1, "entry"),
     "doubles": (doubles._ROWS.format(table="text", prefix="substr(text_hash, 1, 8)", rank="text"), 1, "text"),
 }
