@@ -16,7 +16,7 @@ WORKS = {
     "an erasure": ("compact", "--erase", "secret.md", "--yes", "--json"),
 }
 INDEX, COPY = "index.sqlite3", "copy.sqlite3"
-WORD = "xylographic"
+WORD = "chalcographic"  # the campaign indexes pages of the documentation; none of them may have it
 OLDER = b"an older copy"
 HOW_KILLED = "SIGKILL at each operation, writes torn"
 HOW_CUT = "at each operation, what was not synced is dropped, torn or reordered"
