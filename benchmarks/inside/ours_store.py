@@ -27,6 +27,7 @@ import stepping
 
 from steadlith import clock, config
 from steadlith.assembly import Assembly
+from steadlith.collecting import collecting_seldom
 from steadlith.verify import Verification, verify
 from steadlith_adapters.stores.sqlite.checks import levels
 from steadlith_core.digest import hash_fields
@@ -318,4 +319,5 @@ def on_disk(folder: str) -> int:
 
 if __name__ == "__main__":
     ours_embedder.install()
-    print(json.dumps({"load": load, "edit": edit, "verify": check}[sys.argv[1]](*sys.argv[2:]), indent=1))
+    with collecting_seldom:  # as every plan and apply does
+        print(json.dumps({"load": load, "edit": edit, "verify": check}[sys.argv[1]](*sys.argv[2:]), indent=1))
