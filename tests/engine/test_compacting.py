@@ -345,8 +345,10 @@ def test_four_searching_readers_see_one_state_while_an_index_is_compacted(churne
         churned.open().compact(keep=max(1, 5 - compactions))
         compactions += 1
     for each in searchers:
-        out, err = each.communicate(timeout=60)
-        assert out.split() == ["1", "12"], (each.returncode, err)
+        # Not `communicate`: it reads past the file, and misses what came with the line that was read from it.
+        with each:
+            out, err = each.stdout.read(), each.stderr.read()
+        assert (each.returncode, out.split()) == (0, ["1", "12"]), err
     assert compactions >= 1
     assert churned.open().verify().problems == ()
     assert churned.open().compact(keep=1).held_back is None

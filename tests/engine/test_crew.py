@@ -276,7 +276,8 @@ def test_an_exception_leaves_no_process(big, eager, started, monkeypatch, error)
 
 
 INTERRUPTED = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background may have been told to ignore it
 from steadlith import crew, survey
 from steadlith.cli.main import main
 
