@@ -1,6 +1,7 @@
 """Checks in other processes: what is found is the same, whatever becomes of them, and none stays."""
 
 import gc
+import os
 import signal
 import subprocess
 import sys
@@ -30,27 +31,35 @@ def opened(folder):
     return closing(FACTORY.open({"path": "index.sqlite3"}, root=str(folder), readonly=False))
 
 
-def running():
-    """Every process of ours that checks."""
+def running(parent=None):
+    """The processes that check for us, or for another parent."""
     found = set()
     for place in Path("/proc").glob("[0-9]*"):
         try:
             command = (place / "cmdline").read_bytes()
-            state = (place / "stat").read_text().rpartition(")")[2].split()[0]
+            state, above = (place / "stat").read_text().rpartition(")")[2].split()[:2]
         except OSError:  # it ended meanwhile
             continue
-        if b"checks.beside" in command and state != "Z":
+        if b"checks.beside" in command and state != "Z" and int(above) == (parent or os.getpid()):
             found.add(int(place.name))
     return found
+
+
+def two_running(parent=None):
+    """Two of them; a process has no command yet for a moment after its start."""
+    until = time.monotonic() + 60
+    while len(running(parent)) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return running(parent)
 
 
 @pytest.fixture(autouse=True)
 def nobody_left():
     """No test leaves a process behind."""
-    before = running()
     yield
     gc.collect()
-    assert running() <= before
+    assert running() == set()
 
 
 @pytest.fixture
@@ -192,12 +201,11 @@ ENDLESS = "import time; time.sleep(300)"
 def test_whoever_does_not_want_to_know_any_more_ends_them(index, started, monkeypatch):
     monkeypatch.setattr(beside, "PROGRAM", f"'checks.beside'; {ENDLESS}")
     with opened(index) as store, closing(store.snapshot()) as reader:
-        before = running()
         found = reader.problems(full=True, workers=3)
-        assert len(running() - before) == 2
+        assert len(two_running()) == 2
         del found
         gc.collect()
-        assert running() == before
+        assert running() == set()
 
 
 KILLED = """
@@ -218,16 +226,15 @@ with closing(connection.reading(Path(sys.argv[1]))) as session:
 
 
 def test_they_end_when_their_parent_is_killed(index):
-    before = running()
     command = [sys.executable, "-c", KILLED, str(index / "index.sqlite3")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
         assert parent.stdout.readline() == b"ready\n"
-        others = running() - before - {parent.pid}
+        others = two_running(parent.pid)
         assert len(others) == 2
         parent.send_signal(signal.SIGKILL)
         assert parent.wait(60) == -signal.SIGKILL
     until = time.monotonic() + 60
-    while running() & others:
+    while any(Path(f"/proc/{pid}").exists() for pid in others):
         assert time.monotonic() < until
         time.sleep(0.02)
 
