@@ -164,3 +164,38 @@ def pytest_sessionfinish(session):
         worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         Path(folder).mkdir(parents=True, exist_ok=True)
         (Path(folder) / f"{worker}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False), "utf-8")
+
+
+@pytest.fixture
+def paid(monkeypatch):
+    """How often each text was given to the model, probes aside."""
+    from steadlith import hands
+    from steadlith_core.applying import effects as fx
+
+    counter = Counter()
+    whole = hands.Hands.perform
+
+    def perform(self, effect):
+        if isinstance(effect, fx.Embed):
+            counter.update(effect.texts)
+        return whole(self, effect)
+
+    monkeypatch.setattr(hands.Hands, "perform", perform)
+    return counter
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """Statements that sessions of SQLite indexes were given, whatever for, and one for each of many rows."""
+    from steadlith_adapters.stores.sqlite.session import Session
+
+    given = []
+    for name in ("run", "run_many"):
+        whole = getattr(Session, name)
+
+        def counting(self, sql, *bindings, whole=whole):
+            given.append(sql)
+            return whole(self, sql, *bindings)
+
+        monkeypatch.setattr(Session, name, counting)
+    return given

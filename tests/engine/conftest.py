@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from steadlith.assembly import Assembly
 from steadlith.imports import Request
 from steadlith_adapters.embedders.hash import FACTORY as HASH
 from steadlith_core import vectors
-from steadlith_core.applying import effects as fx
 
 CONFIG = """
 [sources.docs]
@@ -243,21 +241,6 @@ class Crash(BaseException):
 
 
 @pytest.fixture
-def paid(monkeypatch):
-    """How often each text was given to the model, probes aside."""
-    counter = Counter()
-    whole = hands.Hands.perform
-
-    def perform(self, effect):
-        if isinstance(effect, fx.Embed):
-            counter.update(effect.texts)
-        return whole(self, effect)
-
-    monkeypatch.setattr(hands.Hands, "perform", perform)
-    return counter
-
-
-@pytest.fixture
 def crashing(monkeypatch):
     """Die at the `number`-th effect, before it is performed or after; gives the effects that were begun."""
 
@@ -282,16 +265,11 @@ def crashing(monkeypatch):
     return dying
 
 
-KILLED_WHILE_WRITING = """
+DYING = """
 import os, signal, sys
-import steadlith
-from steadlith import files
 number, when = int(sys.argv[2]), sys.argv[3]
 seen = 0
-class Dying(files.Posix):
-    pass
-def dying(name):
-    whole = getattr(files.Posix, name)
+def dying(whole):
     def call(self, *given):
         global seen
         seen += 1
@@ -302,21 +280,39 @@ def dying(name):
             os.kill(os.getpid(), signal.SIGKILL)
         return answer
     return call
+"""
+
+WHILE_WRITING = """
+import steadlith
+from steadlith import files
+class Dying(files.Posix):
+    pass
 for name in ("create", "sync", "replace", "sync_folder", "remove"):
-    setattr(Dying, name, dying(name))
+    setattr(Dying, name, dying(getattr(files.Posix, name)))
 index = steadlith.open(sys.argv[1])
 """
 
 
 @pytest.fixture
-def killed_while_writing():
-    """Run a program of two lines over `index` in a process of its own: what is planned, and then, with a file system
-    that kills it at the `number`-th operation on a file of ours, before it or after, what is done.
+def killed():
+    """Run a program about a site in a process of its own. Calls of what it makes `dying(...)` are counted together:
+    it is killed at the `number`-th of them, before it or after.
+    """
+
+    def run(program, site, number, when, *arguments):
+        command = [sys.executable, "-c", DYING + program, str(site.root), str(number), when, *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.fixture
+def killed_while_writing(killed):
+    """Run a program of two lines over `index`: what is planned, and then, with a file system that kills it at the
+    `number`-th operation on a file of ours, before it or after, what is done.
     """
 
     def run(site, plan, do, number, when):
-        program = f"{KILLED_WHILE_WRITING}{plan}\nfiles.SYSTEM = Dying()\n{do}\n"
-        arguments = [sys.executable, "-c", program, str(site.root), str(number), when]
-        return subprocess.run(arguments, capture_output=True, text=True, check=False)
+        return killed(f"{WHILE_WRITING}{plan}\nfiles.SYSTEM = Dying()\n{do}\n", site, number, when)
 
     return run

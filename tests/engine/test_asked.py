@@ -7,7 +7,6 @@ import pytest
 
 from steadlith_adapters.caches.sqlite.cache import SqliteCache
 from steadlith_adapters.stores.sqlite.reader import SqliteReader
-from steadlith_adapters.stores.sqlite.session import Session
 
 from .conftest import article
 
@@ -63,30 +62,20 @@ def test_a_plan_looks_up_vectors_and_entries_of_what_changed_alone(applied, aske
     assert asked["held"] <= 3 * new  # a space, and its quantized siblings
 
 
-def test_an_apply_gives_an_edited_document_few_statements(applied, monkeypatch):
-    given = []
-    for name in ("run", "run_many"):
-        whole = getattr(Session, name)
-
-        def counting(self, sql, *bindings, whole=whole):
-            given.append(sql)
-            return whole(self, sql, *bindings)
-
-        monkeypatch.setattr(Session, name, counting)
-
-    def statements(documents):
+def test_an_apply_gives_an_edited_document_few_statements(applied, statements):
+    def counted(documents):
         edit(applied, documents)
         plan = applied.plan()
         assert len(plan.changes) == documents
-        del given[:]
+        del statements[:]
         applied.apply(plan)
-        count = Counter(re.sub(r"IN \([?,]+\)", "IN ()", sql) for sql in given)
+        count = Counter(re.sub(r"IN \([?,]+\)", "IN ()", sql) for sql in statements)
         write(applied)
         applied.apply()
         applied.apply()
         return count
 
-    few, many = statements(2), statements(10)
+    few, many = counted(2), counted(10)
     # Read: its version, its chunks. Written: the version that is open is looked for, its chunks released, it and its
     # spans closed; its number is looked up, the chunks claimed, the new version and its spans put. And no other one.
     more = many - few
@@ -94,12 +83,10 @@ def test_an_apply_gives_an_edited_document_few_statements(applied, monkeypatch):
     assert max(more.values()) == 8
 
 
-def test_a_document_of_many_chunks_is_read_in_two_statements(applied, monkeypatch):
-    given = []
-    run = Session.run
+def test_a_document_of_many_chunks_is_read_in_two_statements(applied, statements):
     with applied.open().reader() as reader:
         ids = [document.id for document in reader.documents()]
-        monkeypatch.setattr(Session, "run", lambda self, sql, *rest: given.append(sql) or run(self, sql, *rest))
+        del statements[:]
         chunks = [reader.chunks(id_) for id_ in ids]
     assert min(map(len, chunks)) > SECTIONS / 2
-    assert len(given) == 2 * len(ids) + 1  # and the end of the snapshot
+    assert len(statements) == 2 * len(ids) + 1  # and the end of the snapshot

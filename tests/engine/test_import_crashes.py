@@ -1,8 +1,6 @@
 """An import may be killed at any instant: the index is old or new, what was kept stays, and nothing is embedded."""
 
 import signal
-import subprocess
-import sys
 from contextlib import closing, suppress
 
 import pytest
@@ -86,26 +84,12 @@ def test_what_was_kept_is_not_kept_again(adopting, monkeypatch):
 
 
 KILLED = """
-import os, signal, sys
 from pathlib import Path
 import steadlith
 from steadlith import hands, imports
 from steadlith.imports import Request
 from steadlith_adapters.caches.sqlite.cache import SqliteCache
 imports.TOGETHER = 2
-number, when = int(sys.argv[2]), sys.argv[3]
-seen = 0
-def dying(whole):
-    def call(self, *given):
-        global seen
-        seen += 1
-        if seen == number and when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
-        answer = whole(self, *given)
-        if seen == number and when == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return answer
-    return call
 hands.Hands.perform = dying(hands.Hands.perform)
 SqliteCache.add = dying(SqliteCache.add)
 index = steadlith.open(sys.argv[1])
@@ -117,25 +101,22 @@ index.imports.apply(index.imports.preview(request), same_model=True)
 @pytest.mark.parametrize(
     "numbers", [(2, 6, 9), pytest.param(range(1, 40), marks=pytest.mark.slow)], ids=["some", "all"]
 )
-def test_a_killed_process_leaves_old_or_new(adopting, embedding, tried, numbers):
+def test_a_killed_process_leaves_old_or_new(adopting, embedding, killed, tried, numbers):
     request = adopting.request("langchain")
-    killed = 0
+    times = 0
     for number in numbers:
         for when in ("before", "after"):
             site = adopting.site(f"site-{number}-{when}")
-            arguments = [str(site.root), str(number), when, str(request.files[0]), str(request.records)]
-            run = subprocess.run(
-                [sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True, check=False
-            )
+            run = killed(KILLED, site, number, when, request.files[0], request.records)
             if run.returncode == 0:
                 assert number > 9
                 break
             assert run.returncode == -signal.SIGKILL, run.stderr
-            killed += 1
+            times += 1
             assert site.open().head().generation in {0, 1}
             finish(adopting, site, request)
     assert embedding == []
-    tried(FAULT, "SIGKILL before and after each effect and each batch that is kept", killed)
+    tried(FAULT, "SIGKILL before and after each effect and each batch that is kept", times)
 
 
 def test_an_exception_of_the_cache_is_told_and_nothing_is_committed(adopting, monkeypatch):

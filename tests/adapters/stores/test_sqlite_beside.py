@@ -84,13 +84,8 @@ def index(tmp_path):
 
 
 @pytest.fixture
-def damaged(index):
-    session = connection.writing(index / "index.sqlite3")
-    session.load_vectors()
-    for statement in DAMAGE:
-        session.run(statement)
-    session.run("COMMIT")
-    session.close()
+def damaged(index, change):
+    change(index / "index.sqlite3", *DAMAGE)
     return index
 
 
@@ -184,11 +179,8 @@ def test_a_write_that_looks_before_it_commits_believes_no_process_that_sees_the_
     assert len(here) == len(levels.FULL)
 
 
-def test_an_index_whose_head_cannot_be_read_is_looked_at_here(index, started):
-    session = connection.writing(index / "index.sqlite3")
-    session.run("UPDATE generation SET recipe = x'00'")
-    session.run("COMMIT")
-    session.close()
+def test_an_index_whose_head_cannot_be_read_is_looked_at_here(index, started, change):
+    change(index / "index.sqlite3", "UPDATE generation SET recipe = x'00'")
     with closing(connection.reading(index / "index.sqlite3")) as session:
         found = list(levels.problems(session, full=True, workers=3))
     assert DriftKind.HEAD in {problem.kind for problem in found}

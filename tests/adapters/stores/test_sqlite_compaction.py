@@ -46,15 +46,6 @@ def query(folder, sql):
     return rows
 
 
-def change(folder, *statements):
-    writing = connection.writing(folder / "index.sqlite3")
-    writing.load_vectors()
-    for statement in statements:
-        writing.run(statement)
-    writing.run("COMMIT")
-    writing.close()
-
-
 def test_the_space_of_what_went_is_given_back_and_told_truthfully(store, tmp_path):
     before = size(tmp_path)
     told = store.removable(4)
@@ -88,10 +79,10 @@ def test_vectors_move_into_a_table_of_the_next_name(store, tmp_path):
     assert query(tmp_path, "SELECT vec_table FROM space") == [("vec_1_3",)]
 
 
-def test_blocks_of_which_most_rows_went_are_rewritten_though_no_row_goes_now(store, tmp_path):
+def test_blocks_of_which_most_rows_went_are_rewritten_though_no_row_goes_now(store, tmp_path, change):
     write(store, {doc("a.md"): pieces("kept")})
     change(
-        tmp_path,
+        tmp_path / "index.sqlite3",
         "DELETE FROM vec_1_1 WHERE rowid % 2",
         "DELETE FROM vector WHERE entry % 2",
     )
@@ -150,27 +141,27 @@ def test_another_writer_is_in_the_way(store, tmp_path, monkeypatch):
     assert len(store.history()) == 4
 
 
-def test_a_generation_that_is_missing_above_the_oldest_kept_one_is_still_damage(store, tmp_path):
+def test_a_generation_that_is_missing_above_the_oldest_kept_one_is_still_damage(store, tmp_path, change):
     write(store, {doc("b.md"): pieces("five")})
     store.compact(store.head(), 3)
     assert problems(store) == []
     for number in (4, 3):
-        change(tmp_path, f"DELETE FROM told WHERE number = {number}")
-        change(tmp_path, f"DELETE FROM generation WHERE number = {number}")
+        change(tmp_path / "index.sqlite3", f"DELETE FROM told WHERE number = {number}")
+        change(tmp_path / "index.sqlite3", f"DELETE FROM generation WHERE number = {number}")
         assert problems(store) == ["generation 4, which generation 5 was committed on, is missing"]
     assert problems(store) == ["generation 4, which generation 5 was committed on, is missing"]
 
 
-def test_without_the_note_of_a_compaction_what_is_missing_is_damage(store, tmp_path):
+def test_without_the_note_of_a_compaction_what_is_missing_is_damage(store, tmp_path, change):
     store.compact(store.head(), 3)
-    change(tmp_path, "DELETE FROM compacted")
+    change(tmp_path / "index.sqlite3", "DELETE FROM compacted")
     assert problems(store) == ["generation 2, which generation 3 was committed on, is missing"]
 
 
-def test_an_index_that_would_not_hold_together_is_left_as_it_is(store, tmp_path):
+def test_an_index_that_would_not_hold_together_is_left_as_it_is(store, tmp_path, change):
     before = query(tmp_path, "SELECT count(*) FROM occurrence")
     # Open to the head, but seen by no reader of it: its document's version ended.
-    change(tmp_path, "UPDATE document_version SET valid_to = 3 WHERE valid_to = 4")
+    change(tmp_path / "index.sqlite3", "UPDATE document_version SET valid_to = 3 WHERE valid_to = 4")
     with pytest.raises(StoreCorrupt, match="nothing was removed"):
         store.compact(store.head(), 3)
     assert query(tmp_path, "SELECT count(*) FROM occurrence") == before

@@ -27,15 +27,6 @@ def problems(index, *, full):
     return found
 
 
-def change(index, *statements):
-    writing = connection.writing(index)
-    writing.load_vectors()
-    for statement in statements:
-        writing.run(statement)
-    writing.run("COMMIT")
-    writing.close()
-
-
 def flip(index, needle):
     content = index.read_bytes()
     assert content.count(needle) == 1
@@ -81,7 +72,7 @@ def test_without_the_extension_a_row_is_believed_so_that_planning_works(index, m
         "DELETE FROM vector WHERE entry = 2",
     ],
 )
-def test_a_damaged_vector_is_mended_by_putting_it_again(index, statement):
+def test_a_damaged_vector_is_mended_by_putting_it_again(index, statement, change):
     row = vector_row(Piece(NEEDLE))
     change(index, statement)
     store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=False)
@@ -95,7 +86,7 @@ def test_a_damaged_vector_is_mended_by_putting_it_again(index, statement):
     store.close()
 
 
-def test_an_occurrence_that_its_document_does_not_list_stops_with_the_way_out(index):
+def test_an_occurrence_that_its_document_does_not_list_stops_with_the_way_out(index, change):
     change(
         index, "COMMIT", "PRAGMA foreign_keys = OFF", "BEGIN", "UPDATE occurrence SET document = 3 WHERE occurrence = 1"
     )
@@ -130,7 +121,7 @@ def test_overwritten_pages_are_named_or_refused(index):
         assert found, f"page {page + 1}"
 
 
-def test_damage_met_while_reading_stops_with_the_way_out(index):
+def test_damage_met_while_reading_stops_with_the_way_out(index, change):
     change(index, "COMMIT", "PRAGMA foreign_keys = OFF", "BEGIN", "DELETE FROM occurrence WHERE occurrence = 1")
     store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     with pytest.raises(StoreCorrupt, match=r"occurrence 1 of docs:a\.md is missing.*delete it and apply again"):
@@ -138,7 +129,7 @@ def test_damage_met_while_reading_stops_with_the_way_out(index):
     store.close()
 
 
-def test_metadata_that_cannot_be_read_does_not_keep_documents_from_being_listed(index):
+def test_metadata_that_cannot_be_read_does_not_keep_documents_from_being_listed(index, change):
     change(index, "UPDATE document_version SET metadata = x'6d' WHERE document = 1")
     store = FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True)
     reader = store.snapshot()
@@ -182,7 +173,7 @@ def test_the_head_s_level_reads_as_much_of_a_large_index_as_of_a_small_one(tmp_p
     assert steps(made("large", 400)) <= 1.2 * steps(made("small", 4)) + 5
 
 
-def test_a_damaged_recipe_stops_with_the_way_out(index):
+def test_a_damaged_recipe_stops_with_the_way_out(index, change):
     change(index, "UPDATE generation SET recipe = x'00'")
     with pytest.raises(StoreCorrupt, match=r"generation 3 cannot be read.*delete it"):
         FACTORY.open({"path": "index.sqlite3"}, root=str(index.parent), readonly=True).head()

@@ -1,10 +1,8 @@
 """The first commit is written into the file itself: until it is whole, everybody sees generation 0."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -189,59 +187,26 @@ def test_another_writer_than_the_first_one_is_waited_for(tmp_path):
 
 # --------------------------------------------------------------------------------- where nothing may be written
 
-CHILD = """
-import os, sys, urllib.parse
-from steadlith_adapters.stores.sqlite import FACTORY
-# Loaded while this Python can still be read: root may write anywhere, so the reading is done as nobody.
-store = FACTORY.open({"path": "none"}, root=sys.argv[1], readonly=True)
-list(store.snapshot().documents())
-store.close()
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
-try:
-    store = FACTORY.open({"path": "index.sqlite3"}, root=sys.argv[1], readonly=True)
-    print(store.head().generation, len(list(store.snapshot().documents())))
-    store.close()
-except Exception as error:
-    print(type(error).__name__, error)
-"""
+ASKED = "reader.head.generation, len(list(reader.documents()))"
 
 
-@pytest.fixture
-def readable(tmp_path):
-    """A folder outside pytest's own, which only its user may enter."""
-    folder = Path(tempfile.mkdtemp(prefix="steadlith-first-"))
-    yield folder
-    folder.chmod(0o700)
-    shutil.rmtree(folder)
+def test_who_may_not_write_sees_generation_0_beside_the_first_commit_and_after_its_death(outside, read_as_nobody):
+    with writing(outside):
+        assert read_as_nobody(outside, ASKED) == "0 0"
+    assert (outside / "index.sqlite3-journal").stat().st_size
+    assert read_as_nobody(outside, ASKED) == "0 0"
 
 
-def as_nobody(folder):
-    folder.chmod(0o555)
-    found = subprocess.run([sys.executable, "-c", CHILD, str(folder)], capture_output=True, text=True, check=True)
-    folder.chmod(0o700)
-    return found.stdout.strip()
-
-
-def test_who_may_not_write_sees_generation_0_beside_the_first_commit_and_after_its_death(readable):
-    with writing(readable):
-        assert as_nobody(readable) == "0 0"
-    assert (readable / "index.sqlite3-journal").stat().st_size
-    assert as_nobody(readable) == "0 0"
-
-
-def test_who_may_not_write_reads_a_commit_that_was_killed_before_the_file_had_its_log(readable):
-    with started(readable, "unlogged") as process:
+def test_who_may_not_write_reads_a_commit_that_was_killed_before_the_file_had_its_log(outside, read_as_nobody):
+    with started(outside, "unlogged") as process:
         process.wait()
-    assert as_nobody(readable) == f"1 {PAGES}"
+    assert read_as_nobody(outside, ASKED) == f"1 {PAGES}"
 
 
-def test_who_may_not_write_is_refused_where_another_write_than_the_first_is_to_be_taken_back(readable):
-    with started(readable, "unlogged") as process:
+def test_who_may_not_write_is_refused_where_another_write_than_the_first_is_to_be_taken_back(outside, read_as_nobody):
+    with started(outside, "unlogged") as process:
         process.wait()
-    journal = readable / "index.sqlite3-journal"
+    journal = outside / "index.sqlite3-journal"
     journal.write_bytes(bytes.fromhex("d9d505f920a163d7") + bytes(8) + (7).to_bytes(4, "big") + bytes(492))
-    assert (undo.is_begun(readable / "index.sqlite3"), undo.is_first(readable / "index.sqlite3")) == (True, False)
-    assert "index.sqlite3-journal holds what takes half a write back" in as_nobody(readable)
+    assert (undo.is_begun(outside / "index.sqlite3"), undo.is_first(outside / "index.sqlite3")) == (True, False)
+    assert "index.sqlite3-journal holds what takes half a write back" in read_as_nobody(outside, ASKED)

@@ -8,7 +8,7 @@ import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY, connection, neighbours, session
 from steadlith_adapters.stores.sqlite.forms import FORMS
-from steadlith_adapters.stores.sqlite.session import BATCH, Session
+from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_conformance.samples import (
     SPACE,
     doc,
@@ -253,57 +253,42 @@ def test_a_vector_put_twice_in_one_write_is_searched(tmp_path, where):
     assert messages(tmp_path) == set()
 
 
-@pytest.fixture
-def counted(monkeypatch):
-    """Statements that sessions were given, whatever for, and one for each of many rows."""
-    given = []
-    for name in ("run", "run_many"):
-        whole = getattr(Session, name)
-
-        def counting(self, sql, *bindings, whole=whole):
-            given.append(sql)
-            return whole(self, sql, *bindings)
-
-        monkeypatch.setattr(Session, name, counting)
-    return given
+def of_spaces(given):
+    return [sql for sql in given if "vec_1_1" in sql or "full_1" in sql]
 
 
-def of_spaces(statements):
-    return [sql for sql in statements if "vec_1_1" in sql or "full_1" in sql]
-
-
-def test_vectors_are_written_a_statement_for_a_batch(tmp_path, counted, form):
+def test_vectors_are_written_a_statement_for_a_batch(tmp_path, statements, form):
     """One more in a coded space: for the full vectors."""
     for count in (1, BATCH, 3 * BATCH):
         for each, more in (("float32", 0), (form, 1)):
-            del counted[:]
+            del statements[:]
             with closing(open_store(tmp_path / f"{each}-{count}")) as store:
                 given = {f"text {number}": vector(f"v{number}", WIDTH) for number in range(count)}
                 write_vectors(store, given, space(WIDTH, quantization=each))
-            assert len(of_spaces(counted)) == 1 + more + -(-count // BATCH) * (1 + more)
+            assert len(of_spaces(statements)) == 1 + more + -(-count // BATCH) * (1 + more)
 
 
-def test_a_query_of_a_float32_space_asks_once_and_then_for_all_hits_together(tmp_path, counted):
+def test_a_query_of_a_float32_space_asks_once_and_then_for_all_hits_together(tmp_path, statements):
     with closing(open_store(tmp_path)) as store:
         write_vectors(store, {f"text {number}": vector(f"v{number}", WIDTH) for number in range(1200)}, space(WIDTH))
         reader = store.snapshot()
-        del counted[:]
+        del statements[:]
         assert len(reader.dense(space(WIDTH), vector("v7", WIDTH), 10)) == 10
-    assert len(of_spaces(counted)) == 1 + 1
+    assert len(of_spaces(statements)) == 1 + 1
 
 
-def test_a_query_of_a_quantized_space_asks_for_its_full_vectors_in_batches(tmp_path, counted, form, where):
+def test_a_query_of_a_quantized_space_asks_for_its_full_vectors_in_batches(tmp_path, statements, form, where):
     with closing(open_store(tmp_path)) as store:
         write_vectors(store, {f"text {number}": vector(f"v{number}", WIDTH) for number in range(1200)}, where)
         reader = store.snapshot()
-        del counted[:]
+        del statements[:]
         assert len(reader.dense(where, vector("v7", WIDTH), 10)) == 10
-    searched = [sql for sql in of_spaces(counted) if "MATCH" in sql]
-    beside = [sql for sql in of_spaces(counted) if " IN (" in sql]
+    searched = [sql for sql in of_spaces(statements) if "MATCH" in sql]
+    beside = [sql for sql in of_spaces(statements) if " IN (" in sql]
     # Asked once more where as many bits differ of many; beyond it, how many there are in all.
     assert len(searched) in {1, 2}
     assert len(beside) in {1, 2}
-    assert len(of_spaces(counted)) == len(searched) + len(beside) + 1
+    assert len(of_spaces(statements)) == len(searched) + len(beside) + 1
 
 
 @pytest.mark.parametrize(("most", "scanned"), [(8, 1), (8, 7), (4096, 30)])

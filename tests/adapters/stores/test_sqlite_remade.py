@@ -24,14 +24,6 @@ def is_same(folder):
         return remade.is_same(reading)
 
 
-def change(folder, *statements):
-    writing = connection.writing(folder / "index.sqlite3")
-    for statement in statements:
-        writing.run(statement)
-    writing.run("COMMIT")
-    writing.close()
-
-
 @settings(max_examples=25, deadline=None)
 @given(history=st.lists(COMMIT, min_size=1, max_size=20), compacted=st.sampled_from([None, False, True]))
 def test_any_history_of_commits_gives_the_bytes_of_an_index_made_anew(tmp_path_factory, history, compacted):
@@ -65,9 +57,9 @@ def index(tmp_path):
     ],
     ids=["a row is missing", "other places", "another column", "a row too many", "another length"],
 )
-def test_a_word_more_or_less_or_elsewhere_is_not_the_same(index, statement):
+def test_a_word_more_or_less_or_elsewhere_is_not_the_same(index, statement, change):
     assert is_same(index)
-    change(index, statement)
+    change(index / "index.sqlite3", statement)
     assert not is_same(index)
 
 
