@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from steadlith.cli import options
+from steadlith.collecting import SELDOM
 from steadlith_core.errors import Interrupted, SteadlithError, UsageError
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def group(context: click.Context) -> None:
 def main() -> None:
     """Run one command and exit with its code."""
     # A plan makes many records that live as long as it does: looking for cycles among them is a quarter of its time.
-    gc.set_threshold(200_000, 20, 100)
+    gc.set_threshold(*SELDOM)
     # The threads that come with numpy's matrices wait for work in a loop, beside whatever else this machine does: for
     # most commands there is none, and these sleep at once.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")

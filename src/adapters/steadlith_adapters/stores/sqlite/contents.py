@@ -31,8 +31,8 @@ TEXT_RECORD = 8 + DIGEST_SIZE
 _FIND_TEXTS = f"SELECT text_hash, text FROM text WHERE {is_one_of('text_hash')}"  # noqa: S608
 _FIND_ENTRIES = f"""
     SELECT entry_hash, entry, live, context_hash IS NOT NULL FROM entry WHERE {is_one_of("entry_hash")}"""  # noqa: S608
-_PUT_TEXT = "INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)"
-_PUT_ENTRY = """
+PUT_TEXT = "INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)"
+PUT_ENTRY = """
     INSERT INTO entry(entry, entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?, ?)"""
 
 
@@ -66,7 +66,7 @@ class Contents:
             (number, *fresh[position])
             for number, position in enumerate(filling.order(records, self._page_size), self._last_text + 1)
         ]
-        self._session.run_many(_PUT_TEXT, numbered)
+        self._session.run_many(PUT_TEXT, numbered)
         self._last_text += len(numbered)
         there.update((name, number) for number, name, _ in numbered)
         _remember(self._texts, there)
@@ -77,7 +77,7 @@ class Contents:
         fresh = {row.entry_hash: row for row in rows if row.entry_hash not in there}
         numbered = list(enumerate(fresh.values(), self._last_entry + 1))
         self._session.run_many(
-            _PUT_ENTRY, [(number, row.entry_hash, *columns(row, texts[row.text_hash])) for number, row in numbered]
+            PUT_ENTRY, [(number, row.entry_hash, *columns(row, texts[row.text_hash])) for number, row in numbered]
         )
         self._last_entry += len(numbered)
         for number, row in numbered:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import doubles, lexical, settle, soundness, spaces, versions, wording
-from steadlith_adapters.stores.sqlite.contents import columns
+from steadlith_adapters.stores.sqlite.contents import PUT_ENTRY, PUT_TEXT, columns
 from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN, TUNE_LEXICAL
 from steadlith_core.errors import StoreCorrupt
 from steadlith_core.records import DocumentId
@@ -35,10 +35,7 @@ _UNREACHABLE = (
     "DELETE FROM {table} WHERE valid_from >= ?1",
     f"UPDATE {{table}} SET valid_to = ?1 WHERE valid_to > ?1 AND valid_to < {OPEN}",  # noqa: S608
 )
-_PUT_TEXT = "INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)"
 _REPLACE_TEXT = "UPDATE text SET body = ?2 WHERE text = ?1 AND body <> ?2"
-_PUT_ENTRY = """
-    INSERT INTO entry(entry, entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?, ?)"""
 _REPLACE_ENTRY = "UPDATE entry SET text = ?, title = ?, headings = ?, context_hash = ? WHERE entry = ?"
 # What was open before this write and is not held by a version that was, or whose version this write replaces.
 _RELEASED = f"""
@@ -90,7 +87,7 @@ class Mending:
                 self._session.run(_REPLACE_TEXT, there[row.text_hash], row.text)
                 continue
             self._texts += 1
-            self._session.run(_PUT_TEXT, self._texts, row.text_hash, row.text)
+            self._session.run(PUT_TEXT, self._texts, row.text_hash, row.text)
             there[row.text_hash] = self._texts
 
     def put_entries(self, rows: Sequence[EntryRow], texts: Mapping[bytes, int]) -> None:
@@ -102,7 +99,7 @@ class Mending:
                 self._session.run(_REPLACE_ENTRY, *kept, there[row.entry_hash])
                 continue
             self._entries += 1
-            self._session.run(_PUT_ENTRY, self._entries, row.entry_hash, *kept)
+            self._session.run(PUT_ENTRY, self._entries, row.entry_hash, *kept)
             there[row.entry_hash] = self._entries
 
     def settle(self, first_new: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -39,11 +39,12 @@ Found: TypeAlias = "Mapping[str, Sequence[Problem]]"
 def beside(session: Session, shares: Sequence[Sequence[str]]) -> Iterator[Others]:
     """Processes that make checks of the session's file, each those that its share names; if that pays."""
     generation = _paying(session) if shares else None
-    with ExitStack() as running:
-        helpers = [] if generation is None else [_Helper(session.path, generation, share) for share in shares]
-        for helper in helpers:
-            running.callback(helper.end)
+    helpers = [] if generation is None else [_Helper(session.path, generation, share) for share in shares]
+    try:
         yield Others(helpers)
+    finally:
+        for helper in helpers:
+            helper.end()
 
 
 def _paying(session: Session) -> int | None:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _USED = f"SELECT entry FROM occurrence WHERE valid_to = {OPEN}"  # noqa: S608
 _TEXTS = "SELECT text, text_hash, CAST(body AS BLOB) FROM text"
-_TEXT_USED = f"SELECT EXISTS (SELECT 1 FROM entry WHERE text = ? AND entry IN ({_USED}))"  # noqa: S608
+TEXT_USED = f"SELECT EXISTS (SELECT 1 FROM entry WHERE text = ? AND entry IN ({_USED}))"  # noqa: S608
 _ENTRIES = """
     SELECT e.entry, e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
     FROM entry e LEFT JOIN text t ON t.text = e.text"""
-_ENTRY_USED = f"SELECT ? IN ({_USED})"
+ENTRY_USED = f"SELECT ? IN ({_USED})"
 
 
 def texts(session: Session) -> Iterator[Problem]:
@@ -31,7 +31,7 @@ def texts(session: Session) -> Iterator[Problem]:
     hash_one = hasher("text")  # of the bytes as they are kept: bytes that are not UTF-8 are found like any other change
     wrong = [(text, name) for text, name, body in session.stream(_TEXTS) if hash_one(body) != name]
     for text, name in wrong:
-        problem = whose.shown(DriftKind.TEXT, at_head=session.value(_TEXT_USED, text))
+        problem = whose.shown(DriftKind.TEXT, at_head=session.value(TEXT_USED, text))
         yield problem(f"text {whose.short(name)} does not match its hash", text=whose.digest(name))
 
 
@@ -40,7 +40,7 @@ def entries(session: Session) -> Iterator[Problem]:
     for number, name, text, title, headings, context in session.stream(_ENTRIES):
         wrong = _of_entry(name, text, title, headings, context)
         if wrong:
-            problem = whose.shown(DriftKind.ENTRY, at_head=session.value(_ENTRY_USED, number))
+            problem = whose.shown(DriftKind.ENTRY, at_head=session.value(ENTRY_USED, number))
             yield problem(wrong, entry=whose.digest(name))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores import whose
 from steadlith_adapters.stores.sqlite import doubles
-from steadlith_adapters.stores.sqlite.schema import OPEN
+from steadlith_adapters.stores.sqlite.checks.contents import ENTRY_USED, TEXT_USED
 from steadlith_core.records import DriftKind
 
 if TYPE_CHECKING:
@@ -15,21 +15,18 @@ if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_core.rows import Problem
 
-_ENTRY_USED = f"SELECT ? IN (SELECT entry FROM occurrence WHERE valid_to = {OPEN})"  # noqa: S608
-_TEXT_USED = f"SELECT ? IN (SELECT e.text FROM entry e JOIN occurrence o ON o.entry = e.entry AND o.valid_to = {OPEN})"  # noqa: S608
-
 
 def texts(session: Session) -> Iterator[Problem]:
     """Every text is kept once."""
     for name, numbers in doubles.found(session, "text"):
-        problem = whose.shown(DriftKind.TEXT, at_head=_any(session, _TEXT_USED, numbers))
+        problem = whose.shown(DriftKind.TEXT, at_head=_any(session, TEXT_USED, numbers))
         yield problem(f"text {whose.short(name)} is kept {len(numbers)} times", text=whose.digest(name))
 
 
 def entries(session: Session) -> Iterator[Problem]:
     """Every entry is kept once."""
     for name, numbers in doubles.found(session, "entry"):
-        problem = whose.shown(DriftKind.ENTRY, at_head=_any(session, _ENTRY_USED, numbers))
+        problem = whose.shown(DriftKind.ENTRY, at_head=_any(session, ENTRY_USED, numbers))
         yield problem(f"entry {whose.short(name)} is kept {len(numbers)} times", entry=whose.digest(name))
 
 
