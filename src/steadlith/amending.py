@@ -104,6 +104,6 @@ def _value(text: str, setting: str) -> Any:
         return tomlkit.value(text)
     except (TOMLKitError, ValueError) as error:
         if text.startswith(BEGINNINGS):
-            message = f"{setting!r}: the value begins as TOML and is none ({error}); look at its quotes"
+            message = f"{setting!r}: the value begins as TOML and is none; look at its quotes and brackets"
             raise UsageError(message) from error
         return tomlkit.string(text)
