@@ -47,13 +47,13 @@ class Entry(NamedTuple):
 class Contents:
     """What a write knows of texts and entries; rows are given a statement's worth at a time."""
 
-    __slots__ = ("_entries", "_last_entry", "_last_text", "_page_size", "_session", "_texts")
+    __slots__ = ("_entries", "_last_text", "_page_size", "_session", "_texts", "last_entry")
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._page_size: int = session.value("PRAGMA page_size")
         self._last_text = _last(session, "text")
-        self._last_entry = _last(session, "entry")
+        self.last_entry = _last(session, "entry")
         self._texts: dict[bytes, int] = {}
         self._entries: dict[bytes, Entry] = {}
 
@@ -75,11 +75,11 @@ class Contents:
         """Keep entries of texts whose numbers are given; those that are there stay as they are."""
         there = dict(self.entries([row.entry_hash for row in rows]))
         fresh = {row.entry_hash: row for row in rows if row.entry_hash not in there}
-        numbered = list(enumerate(fresh.values(), self._last_entry + 1))
+        numbered = list(enumerate(fresh.values(), self.last_entry + 1))
         self._session.run_many(
             PUT_ENTRY, [(number, row.entry_hash, *columns(row, texts[row.text_hash])) for number, row in numbered]
         )
-        self._last_entry += len(numbered)
+        self.last_entry += len(numbered)
         for number, row in numbered:
             there[row.entry_hash] = Entry(number, 0, row.context_hash is not None)
         _remember(self._entries, there)

@@ -32,7 +32,7 @@ LIVE_ROWS = """
 """What is indexed, as `add_many` takes it."""
 
 # A segment holds the words of some 20,000 chunks. FTS5 bears 2,000 of them: of 500 it makes one after all.
-_LEAVE_SEGMENTS = (
+LEAVE_SEGMENTS = (
     "INSERT INTO lexical(lexical, rank) VALUES ('automerge', 0)",
     "INSERT INTO lexical(lexical, rank) VALUES ('crisismerge', 500)",
 )
@@ -64,7 +64,7 @@ def add_live(index: Session, session: Session) -> None:
 @contextmanager
 def merged_at_the_end(session: Session) -> Iterator[None]:
     """Add many rows inside: no segment is merged before all of them are, once."""
-    for statement in _LEAVE_SEGMENTS:
+    for statement in LEAVE_SEGMENTS:
         session.run(statement)
     yield
     merge(session)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical, neighbours
@@ -50,7 +51,7 @@ def search(
     """The best `limit` entries of then by BM25 over all that there were."""
     if not terms:
         return ()
-    with lexical_index() as index:
+    with closing(lexical_index()) as index:
         index.run("BEGIN")
         for statement in TUNE_LEXICAL:
             index.run(statement)

@@ -176,6 +176,9 @@ CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
+FORGET_TABLES = "PRAGMA writable_schema = RESET"
+"""Have SQLite read the schema anew, and every virtual table what it remembers of its own tables."""
+
 # What keeps a UNIQUE column is stored like any other index, and can be dropped once the schema calls it one: so no
 # text is copied to another table, which would take as much of the disk again until the index is compacted.
 _NOT_UNIQUE = (
@@ -185,7 +188,7 @@ _NOT_UNIQUE = (
     """UPDATE sqlite_schema SET name = 'whole_' || tbl_name,
         sql = 'CREATE UNIQUE INDEX whole_' || tbl_name || ' ON ' || tbl_name || '(' || tbl_name || '_hash)'
     WHERE name IN ('sqlite_autoindex_text_1', 'sqlite_autoindex_entry_1')""",
-    "PRAGMA writable_schema = RESET",
+    FORGET_TABLES,
     "DROP INDEX whole_text",
     "DROP INDEX whole_entry",
 )

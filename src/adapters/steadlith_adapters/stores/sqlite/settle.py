@@ -20,6 +20,7 @@ from steadlith_core.digest import Digest
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
+    from steadlith_adapters.stores.sqlite.ahead import Ahead
     from steadlith_adapters.stores.sqlite.session import Session
 
 LARGE = 1000
@@ -98,15 +99,22 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
     session.run(_TOUCHED_BY_OPENING, generation)
 
 
-def liveness(session: Session, before: int) -> None:
-    """Make the entries that the occurrences touched live or not, in an index that had `before` chunks."""
+def liveness(session: Session, before: int, ahead: Ahead | None) -> None:
+    """Make the entries that the occurrences touched live or not, in an index that had `before` chunks, and whose words
+    may be on their way.
+    """
     session.run(_FLIPPED)
+    if ahead is None or not ahead.put():
+        _index_words(session, before)
+    session.run("UPDATE entry SET live = 1 - live WHERE entry IN (SELECT entry FROM flipped)")
+    vectors.flip(session)
+
+
+def _index_words(session: Session, before: int) -> None:
     lexical.remove_many(session, session.run("SELECT entry FROM flipped WHERE live = 0"))
     doubles = session.value("SELECT count(*) FROM flipped WHERE live = 1") >= max(LARGE, before)
     with lexical.merged_at_the_end(session) if doubles else nullcontext():
         lexical.add_many(session, session.stream(_LIVE_ROWS))
-    session.run("UPDATE entry SET live = 1 - live WHERE entry IN (SELECT entry FROM flipped)")
-    vectors.flip(session)
 
 
 def _refuse_impossible_claims(session: Session, first_new: int) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
 from steadlith_adapters.stores.sqlite import connection, generations, settle, spaces, trie, vectors, versions
+from steadlith_adapters.stores.sqlite.ahead import LARGE, Ahead
 from steadlith_adapters.stores.sqlite.contents import Contents
 from steadlith_adapters.stores.sqlite.mending import Mending
 from steadlith_adapters.stores.sqlite.reader import SqliteReader
@@ -39,6 +40,7 @@ class SqliteTransaction:
     """A write in progress; holds SQLite's write lock until it ends."""
 
     __slots__ = (
+        "_ahead",
         "_chunks",
         "_contents",
         "_documents",
@@ -59,6 +61,7 @@ class SqliteTransaction:
         self._on_end = on_end
         self._ended = False
         self._touched: set[DocumentId] = set()
+        self._ahead: Ahead | None = None
         self._session = connection.writing(path, mend=mend)
         try:
             self._head = generations.read_head(self._session)
@@ -98,6 +101,7 @@ class SqliteTransaction:
                     self._mending.put_entries(batch, texts)
                 else:
                     self._contents.put_entries(batch, texts)
+                self._index_ahead()
 
     def put_vectors(self, space: Space, rows: Iterable[VectorRow]) -> None:
         """See `Transaction.put_vectors`."""
@@ -122,6 +126,7 @@ class SqliteTransaction:
                         vectors.renew(session, table, entry, live, row)
                 else:
                     vectors.put_many(session, table, found)
+                self._index_ahead()
 
     def put_document(self, version: DocumentVersion) -> None:
         """See `Transaction.put_document`."""
@@ -133,6 +138,7 @@ class SqliteTransaction:
             versions.open(session, version, ids, self._generation)
             self._documents += 1
             self._chunks += len(ids)
+            self._index_ahead()
 
     def close_document(self, id: DocumentId) -> None:  # noqa: A002
         """See `Transaction.close_document`."""
@@ -164,9 +170,11 @@ class SqliteTransaction:
             # Counted along the write, from a head that was checked like this; a write that mends counts the rows.
             heads.refuse_mismatch(self._head, generation, self._documents, self._chunks, self._path)
             check_root(trie.nodes(session, [""]).get(""), generation)
+            if self._ahead:
+                self._ahead.merge()
             if not self._mending:
                 settle.occurrences(session, self._generation, self._first_new)
-                settle.liveness(session, self._head.chunks)
+                settle.liveness(session, self._head.chunks, self._ahead)
             generations.write(session, generation, self._next)
             committed = generations.read_head(session)
             if check:
@@ -204,8 +212,17 @@ class SqliteTransaction:
     def _end(self) -> None:
         if not self._ended:
             self._ended = True
+            if self._ahead:
+                self._ahead.close()
             self._session.close()
             self._on_end(self)
+
+    def _index_ahead(self) -> None:
+        """A first load of some size has its words indexed meanwhile."""
+        if self._ahead:
+            self._ahead.feed()
+        elif self._head.generation == 0 and not self._mending and self._contents.last_entry >= LARGE:
+            self._ahead = Ahead(self._session)
 
     def _touch(self, id: DocumentId) -> None:  # noqa: A002
         if id in self._touched:

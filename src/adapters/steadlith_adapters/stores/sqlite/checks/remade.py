@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical
-from steadlith_adapters.stores.sqlite.apart import lexical_index
+from steadlith_adapters.stores.sqlite.apart import copy_table, lexical_index
 from steadlith_adapters.stores.sqlite.schema import TUNE_LEXICAL
 
 if TYPE_CHECKING:
@@ -42,11 +43,10 @@ def is_same(session: Session) -> bool:
     """Whether the lexical index holds exactly the words of all live entries. Raises for a text that cannot be read."""
     # An older release declared its columns in another order.
     declared: str = session.value("SELECT sql FROM sqlite_schema WHERE name = 'lexical'")
-    with lexical_index(declared) as kept, lexical_index(declared) as made:
-        # Nothing may have asked this index for anything before its tables are replaced: FTS5 would remember the answer.
+    with closing(lexical_index(declared)) as kept, closing(lexical_index(declared)) as made:
         kept.run("BEGIN")
         for table in _KEPT:
-            _copy(session, kept, f"lexical_{table}")
+            copy_table(session, kept, f"lexical_{table}")
         kept.run("COMMIT")
         made.run("BEGIN")
         for statement in TUNE_LEXICAL:
@@ -64,9 +64,3 @@ def is_same(session: Session) -> bool:
 
 
 _nothing: Row = ()
-
-
-def _copy(session: Session, to: Session, table: str) -> None:
-    columns = session.value("SELECT count(*) FROM pragma_table_info(?)", table)
-    to.run(f"DELETE FROM {table}")  # noqa: S608
-    to.run_many(f"INSERT INTO {table} VALUES ({', '.join('?' * columns)})", session.stream(f"SELECT * FROM {table}"))  # noqa: S608
