@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.packing import vector_checksum
+from steadlith_adapters.stores.sqlite import tombstones
 from steadlith_adapters.stores.sqlite.schema import is_one_of
 from steadlith_adapters.stores.sqlite.spaces import find_all
 from steadlith_core.digest import Digest
@@ -140,7 +141,7 @@ def flip(session: Session) -> None:
         rows = session.run(_FLIPPED, table.number)
         if rows:
             session.load_vectors()
-            session.run_many(f"UPDATE {table.name} SET live = ? WHERE rowid = ?", rows)  # noqa: S608
+            tombstones.set_many(session, table, rows)
 
 
 def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozenset[Digest]:
