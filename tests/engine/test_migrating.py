@@ -697,6 +697,7 @@ AS_VERSION_5 = """
     DROP TABLE later_entry;
     DROP TABLE later_text;
     DROP INDEX vector_by_key;
+    DROP INDEX vector_by_key_recent;
     CREATE INDEX vector_by_key ON vector(space, vector_key);
     DROP TABLE lexical;
     CREATE VIRTUAL TABLE lexical USING fts5(

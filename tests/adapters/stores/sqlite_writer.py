@@ -1,5 +1,5 @@
 """Run by test_sqlite_crashes: writes one generation, in a float32 and a quantized space, and dies where it is told to,
-as a power cut would have it.
+as a power cut would have it. Its commit makes the indexes over hashes anew, too.
 
 Usage: sqlite_writer.py FOLDER (staged | N): die before the commit, or in the middle of the N-th write to any file.
 """
@@ -8,11 +8,12 @@ import sys
 
 from dying import DyingVFS, die
 
-from steadlith_adapters.stores.sqlite import FACTORY
+from steadlith_adapters.stores.sqlite import FACTORY, hashes
 from steadlith_conformance.samples import SPACE, doc, pieces, space, stage
 
 
 def main(folder, moment):
+    hashes.FEW = 0
     vfs = DyingVFS()
     DyingVFS.left = -1 if moment == "staged" else int(moment)
     store = FACTORY.open({"path": "index.sqlite3"}, root=folder, readonly=False)

@@ -18,7 +18,7 @@ from steadlith_conformance.samples import doc, pieces, stage, write
 from steadlith_core.errors import AdapterError, OutcomeUnknown, StoreCorrupt
 
 WRITER = Path(__file__).with_name("sqlite_writer.py")
-OLDER = Path(__file__).with_name("released") / "index-5.sqlite3.xz"
+OLDER = sorted(Path(__file__).with_name("released").glob("index-[56].sqlite3.xz"))
 
 
 def open_store(folder):
@@ -81,13 +81,13 @@ def test_a_kill_anywhere_in_a_commit_leaves_the_old_generation_or_the_new(tmp_pa
     assert sweep(tmp_path, range(1, 1000, 7), prepared=prepared) == {int(prepared), int(prepared) + 1}
 
 
-def sweep_migrating(tmp_path, moments):
-    """The same over a file of schema 5, which the write migrates: generation and schema are both of then or of now."""
+def sweep_migrating(tmp_path, older, moments):
+    """The same over a file of an older schema, which the write migrates: both numbers are of then, or both of now."""
     seen = set()
     for moment in moments:
         folder = tmp_path / f"at-{moment}"
         folder.mkdir()
-        (folder / "index.sqlite3").write_bytes(lzma.decompress(OLDER.read_bytes()))
+        (folder / "index.sqlite3").write_bytes(lzma.decompress(older.read_bytes()))
         finished = run_writer(folder, moment)
         with closing(open_store(folder)) as store:
             assert list(store.snapshot().problems(full=True)) == []
@@ -107,13 +107,18 @@ def schema_of(folder):
     return found
 
 
-def test_a_kill_during_a_commit_that_migrates_leaves_the_older_file_or_the_new(tmp_path):
-    assert sweep_migrating(tmp_path, ["staged", 30, 90, 145]) == {(3, 5), (4, SCHEMA_VERSION)}
+@pytest.mark.parametrize("older", OLDER, ids=lambda path: path.name)
+def test_a_kill_during_a_commit_that_migrates_leaves_the_older_file_or_the_new(tmp_path, older):
+    version = int(older.name[6])
+    found = sweep_migrating(tmp_path, older, ["staged", 30, 90, 240])
+    assert found == {(3, version), (4, SCHEMA_VERSION)}
 
 
 @pytest.mark.slow
-def test_a_kill_anywhere_in_a_commit_that_migrates_leaves_the_older_file_or_the_new(tmp_path):
-    assert sweep_migrating(tmp_path, range(1, 1000, 5)) == {(3, 5), (4, SCHEMA_VERSION)}
+@pytest.mark.parametrize("older", OLDER, ids=lambda path: path.name)
+def test_a_kill_anywhere_in_a_commit_that_migrates_leaves_the_older_file_or_the_new(tmp_path, older):
+    version = int(older.name[6])
+    assert sweep_migrating(tmp_path, older, range(1, 1000, 5)) == {(3, version), (4, SCHEMA_VERSION)}
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ import apsw
 import pytest
 
 from steadlith_adapters.stores import packing
-from steadlith_adapters.stores.sqlite import FACTORY, schema, session, vectors
-from steadlith_adapters.stores.sqlite.forms import FORMS
-from steadlith_adapters.stores.sqlite.spaces import SpaceTable
+from steadlith_adapters.stores.sqlite import FACTORY, schema, session
 from steadlith_conformance.samples import SPACE, doc, pieces, stage, vector, write
 from steadlith_core.errors import AdapterError, ConfigError, ForeignFile, GenerationGone, StoreCorrupt, UsageError
 
@@ -338,27 +336,3 @@ def test_a_failed_snapshot_keeps_nothing_open(index):
         store.snapshot(7)
     store.close()
     assert [path.name for path in index.parent.iterdir()] == ["index.sqlite3"]
-
-
-def test_looking_for_vectors_by_key_never_scans_a_space(index):
-    """Without statistics SQLite would rather read all rows of a space than ask the index for each of many keys."""
-    asked = []
-
-    class Recording:
-        def can_load_vectors(self):
-            return False
-
-        def find(self, sql, keys, *_bindings):
-            marks = ",".join("?" * len(keys))
-            asked.append(sql.format(marks, marks))
-            return iter(())
-
-    table = SpaceTable(1, "vec_1_1", 8, FORMS["float32"])
-    vectors.held(Recording(), table, [b"key"] * 500)
-    list(vectors._intact(Recording(), table, [b"key"] * 500))
-    connection = apsw.Connection(str(index))
-    for sql in asked:
-        plan = connection.execute("EXPLAIN QUERY PLAN " + sql, (1, *[b"key"] * 1000)).fetchall()
-        assert all("INDEX vector_by_key (space=? AND <expr>=?)" in row[3] for row in plan)
-    connection.close()
-    assert len(asked) == 2

@@ -4,11 +4,27 @@ import lzma
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import apsw
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from steadlith_adapters.stores.sqlite import FACTORY, contents, doubles, reader, session, settle, traces, vectors
+from steadlith_adapters.stores.sqlite import (
+    FACTORY,
+    connection,
+    contents,
+    doubles,
+    hashes,
+    reader,
+    schema,
+    session,
+    settle,
+    traces,
+    vectors,
+)
+from steadlith_adapters.stores.sqlite.session import Session
 from steadlith_conformance.samples import (
     SPACE,
     Piece,
@@ -67,53 +83,149 @@ ASKED = {
     "numbers of texts": (contents._FIND_TEXTS, 1000, "text"),
     "numbers of entries": (contents._FIND_ENTRIES, 1000, "entry"),
     "vectors": (f"SELECT vector_key {vectors._BY_KEY}", 1001, "vector"),
-    "traces": (traces._KEYS, 1, "vector"),
+    "traces": (f"{traces._KEYS} AND {traces._UNUSED}", 1, "vector"),
 }
 WRITTEN = {
     "occurrences": (settle._OPEN, 1, "entry"),
-    "doubles": (doubles._ROWS.format(table="text", prefix="substr(text_hash, 1, 8)", rank="text"), 1, "text"),
+    "doubles": (
+        doubles._ROWS.replace("{table}", "text").format_map(
+            {"rank": "0", "prefix": "substr(text_hash, 1, 8)", "indexed": "{indexed}", "side": "{side}"}
+        ),
+        1,
+        "text",
+    ),
 }
 
 
-def plan(connection, sql, count):
-    marks = ",".join("?" * 500)
-    rows = connection.execute("EXPLAIN QUERY PLAN " + sql.format(marks, marks), [b"12345678"] * count).fetchall()
-    return [row[3] for row in rows]
+def plans(path, sql, count, table):
+    """How SQLite goes about a statement, of each half of the table; and the index of that half."""
+    with closing(Session(apsw.Connection(str(path)), str(path))) as session:
+        for statement in settle.STAGE:
+            session.run(statement)
+        marks = ",".join("?" * 500)
+        for half in hashes.halves(session, table):
+            made = sql.format(marks, marks, **half._asdict())
+            steps = session.run("EXPLAIN QUERY PLAN " + made, *[b"12345678"] * count)
+            yield half.indexed.removeprefix("INDEXED BY "), [row[3] for row in steps]
 
 
 @pytest.mark.parametrize("what", [*ASKED, *WRITTEN])
 def test_no_hash_is_looked_for_by_reading_a_table(folder, what):
     sql, count, table = {**ASKED, **WRITTEN}[what]
-    connection = apsw.Connection(str(folder / "index.sqlite3"))
-    for statement in settle.STAGE:
-        connection.execute(statement)
-    steps = plan(connection, sql, count)
-    connection.close()
-    index = "vector_by_key (space=? AND <expr>=?)" if table == "vector" else f"{table}_by_hash (<expr>=?"
-    assert any(f"INDEX {index}" in step for step in steps), steps
-    assert not {f"SCAN {name}" for name in ("text", "entry", "vector", "e", "t", "v", "w")} & set(steps)
+    found = dict(plans(folder / "index.sqlite3", sql, count, table))
+    assert tuple(found) == schema.HASHED[table].names
+    for index, steps in found.items():
+        asked = f"{index} (space=? AND <expr>=?" if table == "vector" else f"{index} (<expr>=?"
+        assert any(f"INDEX {asked}" in step for step in steps), steps
+        assert not {f"SCAN {name}" for name in ("text", "entry", "vector", "e", "t", "v", "w")} & set(steps)
 
 
 @pytest.mark.parametrize("older", OLDER, ids=lambda path: path.name)
 @pytest.mark.parametrize("what", ASKED)
-def test_in_an_older_file_the_same_questions_are_answered_by_the_index_over_whole_hashes(tmp_path, older, what):
+def test_in_an_older_file_the_same_questions_are_answered_by_its_one_index(tmp_path, older, what):
     (tmp_path / "index.sqlite3").write_bytes(lzma.decompress(older.read_bytes()))
     sql, count, table = ASKED[what]
-    connection = apsw.Connection(str(tmp_path / "index.sqlite3"))
-    steps = plan(connection, sql, count)
-    connection.close()
-    whole = "vector_by_key (space=? AND vector_key=?)"
-    index = whole if table == "vector" else f"sqlite_autoindex_{table}_1 ({table}_hash=?)"
+    ((_, steps),) = plans(tmp_path / "index.sqlite3", sql, count, table)
+    whole = older.name < "index-6"  # over whole hashes
+    if table == "vector":
+        index = f"vector_by_key (space=? AND {'vector_key' if whole else '<expr>'}=?"
+    else:
+        index = f"sqlite_autoindex_{table}_1 ({table}_hash=?" if whole else f"{table}_by_hash (<expr>=?"
     assert any(f"INDEX {index}" in step for step in steps), steps
 
 
-def test_finding_what_stands_twice_reads_the_index_alone(folder):
-    connection = apsw.Connection(str(folder / "index.sqlite3"))
-    for table in ("text", "entry"):
-        names = {"table": table, "prefix": f"substr({table}_hash, 1, 8)"}
-        steps = plan(connection, doubles._ALIKE.format(**names), 0)
-        assert f"SCAN {table} USING COVERING INDEX {table}_by_hash" in steps
-    connection.close()
+def test_finding_what_stands_twice_reads_the_indexes_alone(folder):
+    with closing(connection.reading(folder / "index.sqlite3")) as session:
+        for table in ("text", "entry"):
+            steps = [row[3] for row in session.run("EXPLAIN QUERY PLAN " + doubles.alike(session, table))]
+            for index in schema.HASHED[table].names:
+                assert f"SCAN {table} USING COVERING INDEX {index}" in steps
+            assert not any("TEMP B-TREE" in step for step in steps)
+
+
+# ------------------------------------------------------------------------------------- settled and recent
+
+
+def parted(folder):
+    """Up to which number the rows of each table are settled."""
+    with closing(connection.reading(folder / "index.sqlite3")) as session:
+        return {table: hashes._settled(session, table) for table in schema.HASHED}
+
+
+def test_rows_are_recent_until_they_are_many_and_then_all_are_settled(tmp_path, monkeypatch):
+    monkeypatch.setattr(hashes, "FEW", 20)
+    seen = []
+    with closing(open_store(tmp_path)) as store:
+        for number in range(12):
+            write(store, {doc(f"{number}.md"): pieces(*(f"text {number} {each}" for each in range(15)))})
+            seen.append(parted(tmp_path)["text"])
+            assert len(set(parted(tmp_path).values())) == 1  # here every text is an entry with a vector
+    # More than 20, and more than an eighth: of 30 rows all; of 60, 30 more; and so on until an eighth is more.
+    assert seen == [0, 30, 30, 60, 60, 90, 90, 120, 120, 150, 150, 180]
+    with closing(open_store(tmp_path)) as store:
+        write(store, {doc("many.md"): pieces(*(f"many {each}" for each in range(420)))})
+        assert parted(tmp_path)["text"] == 600
+        for more, settled in ((70, 600), (5, 600), (1, 676)):
+            write(store, {doc(f"{more} more.md"): pieces(*(f"{more} more {each}" for each in range(more)))})
+            assert parted(tmp_path)["text"] == settled
+        assert list(store.snapshot().problems(full=True)) == []
+
+
+@settings(max_examples=20, deadline=None)
+@given(history=st.lists(st.lists(st.integers(0, 40), max_size=12), min_size=1, max_size=8), few=st.integers(0, 9))
+def test_whatever_is_settled_when_each_text_is_kept_once_and_found(tmp_path_factory, history, few):
+    folder = tmp_path_factory.mktemp("index")
+    known = set()
+    with mock.patch.object(hashes, "FEW", few), closing(open_store(folder)) as store:
+        for number, texts in enumerate(history):
+            held = pieces(*(f"text {each}" for each in texts))
+            write(store, {doc(f"{number % 3}.md"): held})
+            known.update(held)
+            with closing(store.snapshot()) as reader:
+                assert set(reader.texts([each.text_hash for each in known])) == {each.text_hash for each in known}
+                assert set(reader.entries([each.entry_hash for each in known])) == {each.entry_hash for each in known}
+                keys = [vector_row(each).vector_key for each in known]
+                assert reader.held(SPACE, keys) == set(keys)
+                assert list(reader.problems(full=True)) == []
+    assert counts(folder) == [len(known), len(known)]
+
+
+def test_a_reader_that_is_open_and_one_that_comes_after_find_all_while_another_process_settles(tmp_path, monkeypatch):
+    with closing(open_store(tmp_path)) as ours, closing(open_store(tmp_path)) as theirs:
+        write(theirs, {A: [ONE, TWO]})
+        before = ours.snapshot()
+        assert set(before.texts([ONE.text_hash])) == {ONE.text_hash}
+        monkeypatch.setattr(hashes, "FEW", 0)
+        write(theirs, {B: [THREE]})
+        assert parted(tmp_path)["text"] == 3
+        assert set(before.texts([TWO.text_hash, THREE.text_hash])) == {TWO.text_hash}
+        before.close()
+        after = ours.snapshot()  # on the same connection
+        assert set(after.texts([TWO.text_hash, THREE.text_hash])) == {TWO.text_hash, THREE.text_hash}
+        after.close()
+        gone = ours.traces([A])
+        monkeypatch.setattr(hashes, "FEW", 1000)
+        write(theirs, {A: None})
+        assert (gone.vector_keys, len(ours.traces([A]).vector_keys)) == (frozenset(), 2)
+
+
+@pytest.mark.parametrize("table", ["text", "entry", "vector"])
+@pytest.mark.parametrize("side", [0, 1])
+def test_without_an_index_all_is_found_and_it_is_named(folder, table, side):
+    name = schema.HASHED[table].names[side]
+    damaging = apsw.Connection(str(folder / "index.sqlite3"))
+    damaging.execute(f"DROP INDEX {name}")
+    damaging.close()
+    with closing(open_store(folder)) as store:
+        found = store.snapshot()
+        assert found.texts([ONE.text_hash, THREE.text_hash]).keys() == {ONE.text_hash, THREE.text_hash}
+        assert found.entries([ONE.entry_hash]).keys() == {ONE.entry_hash}
+        assert found.held(SPACE, [vector_row(TWO).vector_key]) == {vector_row(TWO).vector_key}
+        assert store.traces([A]).documents == {A}
+        assert f"the table or index {name} is missing" in [each.message for each in found.problems(full=True)]
+        found.close()
+        write(store, {A: [ONE, THREE]})
+    assert counts(folder) == [3, 3]
 
 
 # -------------------------------------------------------------------------------------------- equal prefixes
@@ -190,11 +302,13 @@ def test_no_more_is_remembered_than_is_said(folder, monkeypatch):
 
 def test_entries_put_after_their_texts_ask_for_no_number(folder, monkeypatch):
     asked = []
-    real = session.Session.find
+    real = hashes.find
     monkeypatch.setattr(
-        session.Session,
+        hashes,
         "find",
-        lambda self, sql, hashes, *rest: asked.append((sql, len(hashes))) or real(self, sql, hashes, *rest),
+        lambda session, table, sql, names, *rest: (
+            asked.append((sql, len(names))) or real(session, table, sql, names, *rest)
+        ),
     )
     new = pieces("four", "five")
     with closing(open_store(folder)) as store:

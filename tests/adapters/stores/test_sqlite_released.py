@@ -19,8 +19,14 @@ SAID = {
     3: {"docs:a.md": [("zero",), ("one",)], "docs:c.md": [("four", None, "Four", ("At",))]},
     4: {"docs:a.md": [("zero",), ("two",)], "docs:c.md": [("four",), ("three",)]},
     5: {"docs:a.md": [("zero",), ("one",), ("two",)], "docs:c.md": [("four", None, "Four", ("At", "Depth"))]},
+    6: {
+        "docs:a.md": [("zero",), ("one",), ("two",)],
+        "docs:c.md": [("four", None, "Four", ("At", "Depth")), ("five",), ("never embedded",)],
+    },
 }
 """What their documents hold at the head."""
+COPIED_SINCE = 6
+"""The schema since which no table is made otherwise."""
 VERSIONS = sorted(int(path.name.split("-")[1].split(".")[0]) for path in RELEASED.iterdir())
 
 
@@ -106,6 +112,7 @@ def test_migrated_by_a_compaction_it_answers_as_it_did(released, scrub):
 
 def test_migrated_by_a_write_it_shows_the_same_generations(released):
     store = open_store(released)
+    version = version_of(released)
     before = [answers(store, number) for number in (1, 2, 3)]
     traces = store.traces([doc("a.md"), doc("b.md")])
     write(store, {doc("d.md"): pieces("five", "six")})
@@ -116,7 +123,7 @@ def test_migrated_by_a_write_it_shows_the_same_generations(released):
     assert texts_of(store.snapshot(), store.snapshot().dense(SPACE, vector("five"), 1)) == ["five"]
     assert answers(store)[-1][1] == []
     store.close()
-    assert declared(released, "vec_1_%") == "integer"
+    assert declared(released, "vec_1_%") == ("integer" if version < COPIED_SINCE else "boolean")
 
 
 def declared(path, table):
@@ -130,6 +137,7 @@ def declared(path, table):
 
 def test_a_migrated_file_has_what_a_new_one_has(released, tmp_path_factory):
     """Tables and indexes, as they are declared; what is copied at a compaction only, after it."""
+    copied = {"document_version", "span"} if version_of(released) < COPIED_SINCE else set()
     store = open_store(released)
     write(store, {doc("d.md"): pieces("five")})
     migrated = schema_of(released)
@@ -141,7 +149,7 @@ def test_a_migrated_file_has_what_a_new_one_has(released, tmp_path_factory):
     write(store, {doc("d.md"): pieces("five")})
     store.close()
     assert schema_of(released) == schema_of(new)
-    assert {name for name, sql in schema_of(new).items() if migrated.get(name) != sql} == {"document_version", "span"}
+    assert {name for name, sql in schema_of(new).items() if migrated.get(name) != sql} == copied
 
 
 def schema_of(path):
@@ -166,8 +174,9 @@ def test_a_damaged_older_file_is_migrated_by_the_write_that_mends_it(released):
     }
     assert {problem.kind for problem in reader.problems(full=True)} >= {DriftKind.TEXT, DriftKind.ENTRY}
     reader.close()
-    with pytest.raises(StoreCorrupt):
-        store.begin(store.head())
+    if version_of(released) < COPIED_SINCE:  # the words are indexed anew, of what cannot be read
+        with pytest.raises(StoreCorrupt):
+            store.begin(store.head())
     mend(store, everything)
     assert [problem.kind for problem in store.snapshot().problems(full=True) if problem.kind != DriftKind.HISTORY] == []
     assert texts_of(store.snapshot(), store.snapshot().lexical(["zero"], 5)) == ["zero"]

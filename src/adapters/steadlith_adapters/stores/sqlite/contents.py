@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from steadlith_adapters.stores.sqlite import filling
+from steadlith_adapters.stores.sqlite import filling, hashes
 from steadlith_adapters.stores.sqlite.schema import INDEX, is_one_of
 from steadlith_core import canon
 from steadlith_core.digest import SIZE as DIGEST_SIZE
@@ -28,9 +28,10 @@ LAST = 2**62
 """No file has a number as great, unless it is damaged."""
 TEXT_RECORD = 8 + DIGEST_SIZE
 """Bytes of a text's record besides its body, at most."""
-_FIND_TEXTS = f"SELECT text_hash, text FROM text WHERE {is_one_of('text_hash')}"  # noqa: S608
+_FIND_TEXTS = f"SELECT text_hash, text FROM text {{indexed}} WHERE text {{side}} AND {is_one_of('text_hash')}"  # noqa: S608
 _FIND_ENTRIES = f"""
-    SELECT entry_hash, entry, live, context_hash IS NOT NULL FROM entry WHERE {is_one_of("entry_hash")}"""  # noqa: S608
+    SELECT entry_hash, entry, live, context_hash IS NOT NULL FROM entry {{indexed}}
+    WHERE entry {{side}} AND {is_one_of("entry_hash")}"""  # noqa: S608
 PUT_TEXT = "INSERT INTO text(text, text_hash, body) VALUES (?, ?, ?)"
 PUT_ENTRY = """
     INSERT INTO entry(entry, entry_hash, text, title, headings, context_hash) VALUES (?, ?, ?, ?, ?, ?)"""
@@ -84,15 +85,17 @@ class Contents:
             there[row.entry_hash] = Entry(number, 0, row.context_hash is not None)
         _remember(self._entries, there)
 
-    def texts(self, hashes: Sequence[bytes]) -> Mapping[bytes, int]:
+    def texts(self, names: Sequence[bytes]) -> Mapping[bytes, int]:
         """The numbers of the texts that are kept."""
-        known, asked = _remembered(self._texts, hashes)
-        return known | dict(self._session.find(_FIND_TEXTS, asked))
+        known, asked = _remembered(self._texts, names)
+        return known | dict(hashes.find(self._session, "text", _FIND_TEXTS, asked))
 
-    def entries(self, hashes: Sequence[bytes]) -> Mapping[bytes, Entry]:
+    def entries(self, names: Sequence[bytes]) -> Mapping[bytes, Entry]:
         """The entries that are kept."""
-        known, asked = _remembered(self._entries, hashes)
-        return known | {name: Entry(*found) for name, *found in self._session.find(_FIND_ENTRIES, asked)}
+        known, asked = _remembered(self._entries, names)
+        return known | {
+            name: Entry(*found) for name, *found in hashes.find(self._session, "entry", _FIND_ENTRIES, asked)
+        }
 
 
 def columns(row: EntryRow, text: int) -> tuple[int, str, bytes, bytes | None]:
@@ -113,10 +116,10 @@ def _last(session: Session, table: str) -> int:
     return number
 
 
-def _remembered(memory: dict[bytes, T], hashes: Sequence[bytes]) -> tuple[dict[bytes, T], list[bytes]]:
+def _remembered(memory: dict[bytes, T], names: Sequence[bytes]) -> tuple[dict[bytes, T], list[bytes]]:
     """What is remembered of these hashes, and those of which nothing is."""
-    known = {name: memory[name] for name in hashes if name in memory}
-    return known, [name for name in hashes if name not in known]
+    known = {name: memory[name] for name in names if name in memory}
+    return known, [name for name in names if name not in known]
 
 
 def _remember(memory: dict[bytes, T], found: Mapping[bytes, T]) -> None:

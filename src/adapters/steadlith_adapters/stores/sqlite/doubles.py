@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steadlith_adapters.stores.sqlite import hashes
 from steadlith_adapters.stores.sqlite.schema import prefix
 
 if TYPE_CHECKING:
@@ -18,13 +19,11 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.sqlite.session import Session
 
-_INDEXED = "SELECT 1 FROM sqlite_schema WHERE name = ?"
-# The inner query reads the index and no table; grouped at once, SQLite would look at every row.
-_ALIKE = """
-    SELECT begins FROM (SELECT {prefix} AS begins FROM {table} INDEXED BY {table}_by_hash ORDER BY 1)
-    GROUP BY begins HAVING count(*) > 1"""
-_ROWS = "SELECT {table}_hash, {table} FROM {table} WHERE {prefix} = ? ORDER BY {rank}"
-_RANK = {"text": "text", "entry": "live DESC, entry"}
+# The inner query reads the indexes and no table; grouped at once, SQLite would look at every row.
+_ALIKE = "SELECT begins FROM ({} ORDER BY 1) GROUP BY begins HAVING count(*) > 1"
+_BEGIN = "SELECT {prefix} AS begins FROM {table} {indexed} WHERE {table} {side}"
+_ROWS = "SELECT {rank}, {table}, {table}_hash FROM {table} {indexed} WHERE {table} {side} AND {prefix} = ?"
+_RANK = {"text": "0", "entry": "-live"}
 _MERGE = {
     "text": ("UPDATE entry SET text = ?1 WHERE text = ?2", "DELETE FROM text WHERE text = ?2"),
     "entry": (
@@ -37,14 +36,24 @@ _MERGE = {
 
 def found(session: Session, table: str) -> Iterator[tuple[bytes, Sequence[int]]]:
     """Every hash that stands more than once in `text` or `entry`, with its rows; the one to keep is the first."""
-    if session.one(_INDEXED, f"{table}_by_hash") is None:
+    if not all(half.indexed for half in hashes.halves(session, table)):
         return
-    names = {"table": table, "prefix": prefix(f"{table}_hash"), "rank": _RANK[table]}
-    for (begins,) in session.run(_ALIKE.format(**names)):
+    for (begins,) in session.run(alike(session, table)):
+        found = [row for sql in _each_half(session, table, _ROWS) for row in session.run(sql, begins)]
         rows: dict[bytes, list[int]] = {}
-        for name, number in session.run(_ROWS.format(**names), begins):
+        for _, number, name in sorted(found):
             rows.setdefault(name, []).append(number)
         yield from ((name, numbers) for name, numbers in rows.items() if len(numbers) > 1)
+
+
+def alike(session: Session, table: str) -> str:
+    """What asks for the beginnings of hashes that stand more than once."""
+    return _ALIKE.format(" UNION ALL ".join(_each_half(session, table, _BEGIN)))
+
+
+def _each_half(session: Session, table: str, sql: str) -> list[str]:
+    names = {"table": table, "prefix": prefix(f"{table}_hash"), "rank": _RANK[table]}
+    return [sql.format(**names, **half._asdict()) for half in hashes.halves(session, table)]
 
 
 def merge(session: Session) -> None:

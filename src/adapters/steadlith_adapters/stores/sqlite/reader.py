@@ -16,6 +16,7 @@ from steadlith_adapters.stores.columns import read_headings, read_metadata
 from steadlith_adapters.stores.sqlite import (
     checks,
     generations,
+    hashes,
     lexical,
     neighbours,
     packed,
@@ -70,8 +71,8 @@ _CHANGED = """
 _NUMBERS = "SELECT document FROM document WHERE key IN ({})"
 _ENTRIES = f"""
     SELECT e.entry_hash, t.text_hash, e.title, e.headings, e.context_hash
-    FROM entry e JOIN text t ON t.text = e.text WHERE {is_one_of("e.entry_hash")}"""  # noqa: S608
-_TEXTS = f"SELECT text_hash, body FROM text WHERE {is_one_of('text_hash')}"  # noqa: S608
+    FROM entry e {{indexed}} JOIN text t ON t.text = e.text WHERE e.entry {{side}} AND {is_one_of("e.entry_hash")}"""  # noqa: S608
+_TEXTS = f"SELECT text_hash, body FROM text {{indexed}} WHERE text {{side}} AND {is_one_of('text_hash')}"  # noqa: S608
 
 
 class SqliteReader:
@@ -131,7 +132,7 @@ class SqliteReader:
         """See `Reader.entries`."""
         session = self._live()
         found = {}
-        for entry, text, title, headings, context in session.find(_ENTRIES, entry_hashes):
+        for entry, text, title, headings, context in hashes.find(session, "entry", _ENTRIES, entry_hashes):
             key = Digest(entry)
             path = session.decode(read_headings, headings, f"headings of entry {key.short}")
             found[key] = EntryRow(key, Digest(text), title, path, Digest(context) if context else None)
@@ -139,7 +140,7 @@ class SqliteReader:
 
     def texts(self, text_hashes: Sequence[Digest]) -> Mapping[Digest, str]:
         """See `Reader.texts`."""
-        return {Digest(key): body for key, body in self._live().find(_TEXTS, text_hashes)}
+        return {Digest(key): body for key, body in hashes.find(self._live(), "text", _TEXTS, text_hashes)}
 
     def held(self, space: Space, vector_keys: Sequence[Digest]) -> frozenset[Digest]:
         """See `Reader.held`."""

@@ -6,14 +6,14 @@
 4. A change here is a new SCHEMA_VERSION, with the statements that lead to it from the one before; what reads must bear
    the older files, too.
 5. An index over hashes holds the first eight bytes of each: they lie anywhere, so every byte of them costs pages of a
-   small change. Who looks for a hash asks for these and for the whole (`is_one_of`, `is_same_hash`). No index says that
-   a hash stands once: who writes looks first.
+   small change. Who looks for a hash asks for these and for the whole (`is_one_of`, `is_same_hash`), and asks two
+   indexes (`hashes`). No index says that a hash stands once: who writes looks first.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.sqlite.kind import FileKind
 from steadlith_core.errors import ForeignFile, LockHeld
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 APPLICATION_ID = 0x53544C32  # "STL2"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 OLDEST_READABLE = 3
 PAGE_SIZE = 8_192
 PREFIX = 8
@@ -36,7 +36,7 @@ def prefix(column: str) -> str:
 
 
 def is_one_of(column: str) -> str:
-    """A hash is one of several, as `Session.find` asks for it."""
+    """A hash is one of several, as `hashes.find` asks for it."""
     return f"{prefix(column)} IN ({{}}) AND {column} IN ({{}})"
 
 
@@ -67,11 +67,35 @@ TUNE_LEXICAL = (
     "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 16777216)",
     "INSERT INTO lexical(lexical, rank) VALUES ('automerge', 8)",
 )
-CREATE_BY_HASH = (
-    f"CREATE INDEX text_by_hash ON text({prefix('text_hash')})",
-    f"CREATE INDEX entry_by_hash ON entry({prefix('entry_hash')})",
-)
-CREATE_BY_KEY = f"CREATE INDEX vector_by_key ON vector(space, {prefix('vector_key')})"
+
+
+class Hashed(NamedTuple):
+    """A table that is asked by hash: its indexes, of settled rows and of recent ones, and the number that parts them;
+    the table that gives the numbers is called as they are.
+    """
+
+    names: tuple[str, str]
+    columns: str
+    number: str
+
+
+HASHED = {
+    "text": Hashed(("text_by_hash", "text_by_hash_recent"), prefix("text_hash"), "text"),
+    "entry": Hashed(("entry_by_hash", "entry_by_hash_recent"), prefix("entry_hash"), "entry"),
+    "vector": Hashed(("vector_by_key", "vector_by_key_recent"), f"space, {prefix('vector_key')}", "entry"),
+}
+
+
+def by_hash(table: str, settled: int) -> tuple[str, ...]:
+    """What makes the two indexes of a table whose rows are settled up to this number."""
+    hashed = HASHED[table]
+    return tuple(
+        f"CREATE INDEX {name} ON {table}({hashed.columns}) WHERE {hashed.number} {side} {settled}"
+        for name, side in zip(hashed.names, ("<=", ">"), strict=True)
+    )
+
+
+_CREATE_BY_HASH = tuple(statement for table in HASHED for statement in by_hash(table, 0))
 CREATE_TERMS = "CREATE VIRTUAL TABLE lexical_terms USING fts5vocab(lexical, row)"
 
 # a row once the index was compacted: a generation that is missing below `oldest` is missing on purpose
@@ -143,7 +167,6 @@ CREATE = (
         text INTEGER NOT NULL REFERENCES text(text), title TEXT NOT NULL, headings BLOB NOT NULL,
         context_hash BLOB, live INTEGER NOT NULL DEFAULT 0
     ) STRICT""",
-    *CREATE_BY_HASH,
     # one id may have many rows over time (a relocation closes one and opens another), at most one of them open
     """CREATE TABLE occurrence(
         occurrence INTEGER NOT NULL, valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,
@@ -163,7 +186,7 @@ CREATE = (
         vector_key BLOB NOT NULL, checksum BLOB NOT NULL,
         PRIMARY KEY (space, entry)
     ) STRICT, WITHOUT ROWID""",
-    CREATE_BY_KEY,
+    *_CREATE_BY_HASH,
     # contentless: texts are kept once; contentless_delete: a row leaves without its old text being given again
     CREATE_LEXICAL,
     *TUNE_LEXICAL,
@@ -198,21 +221,25 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
     4: CREATE_TOLD,
     5: (
         *_NOT_UNIQUE,
-        *CREATE_BY_HASH,
+        f"CREATE INDEX text_by_hash ON text({prefix('text_hash')})",
+        f"CREATE INDEX entry_by_hash ON entry({prefix('entry_hash')})",
         "DROP INDEX IF EXISTS vector_by_key",
-        CREATE_BY_KEY,
+        f"CREATE INDEX vector_by_key ON vector(space, {prefix('vector_key')})",
         "DROP TABLE IF EXISTS lexical",
         CREATE_LEXICAL,
         *TUNE_LEXICAL,
     ),
+    6: (*(f"DROP INDEX IF EXISTS {hashed.names[0]}" for hashed in HASHED.values()), *_CREATE_BY_HASH),
 }
 """What leads from a schema to the next one."""
 
 
 def names(version: int) -> frozenset[str]:
     """The tables and indexes that a file of this schema has."""
-    later = [sql for older in range(version, SCHEMA_VERSION) for sql in MIGRATIONS[older]]
-    return _named("CREATE", CREATE) - (_named("CREATE", later) - _named("DROP", later))
+    today = found = _named("CREATE", CREATE)
+    for older in reversed(range(version, SCHEMA_VERSION)):
+        found = found - _named("CREATE", MIGRATIONS[older]) | _named("DROP", MIGRATIONS[older]) & today
+    return found
 
 
 def _named(verb: str, statements: Iterable[str]) -> frozenset[str]:

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from steadlith_adapters.sqlite.kind import RAISED
-from steadlith_adapters.stores.sqlite.schema import INDEX, PREFIX
+from steadlith_adapters.stores.sqlite.schema import INDEX
 from steadlith_core.errors import AdapterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from steadlith_adapters.stores.sqlite.hashes import Half
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -38,12 +40,14 @@ def listed(numbers: Sequence[int]) -> str:
 class Session:
     """An open connection and what is known about it."""
 
-    __slots__ = ("_connection", "_vectors_loaded", "path")
+    __slots__ = ("_connection", "_vectors_loaded", "halves", "path")
 
     def __init__(self, connection: apsw.Connection, path: str) -> None:
         self._connection = connection
         self._vectors_loaded = False
         self.path = path
+        self.halves: dict[str, Sequence[Half]] = {}
+        """What `hashes` knows of this snapshot; to be forgotten before another one."""
 
     def run(self, sql: str, *bindings: Any) -> list[Row]:
         """All rows of one statement."""
@@ -80,13 +84,6 @@ class Session:
         for start in range(0, len(keys), BATCH):
             batch = keys[start : start + BATCH]
             yield from self.run(sql.format(",".join("?" * len(batch))), *bindings, *batch)
-
-    def find(self, sql: str, hashes: Sequence[bytes], *bindings: Any) -> Iterator[Row]:
-        """As `lookup`, of a statement ending in `schema.is_one_of`."""
-        for start in range(0, len(hashes), BATCH):
-            batch = hashes[start : start + BATCH]
-            marks = ",".join("?" * len(batch))
-            yield from self.run(sql.format(marks, marks), *bindings, *(each[:PREFIX] for each in batch), *batch)
 
     def changed(self) -> int:
         """Rows that the last statement changed."""

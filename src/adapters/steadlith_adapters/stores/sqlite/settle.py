@@ -14,7 +14,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import lexical, vectors
+from steadlith_adapters.stores.sqlite import hashes, lexical, vectors
 from steadlith_adapters.stores.sqlite.schema import OPEN, is_same_hash
 from steadlith_core.digest import Digest
 from steadlith_core.errors import AdapterError
@@ -67,7 +67,8 @@ _CLOSE = """
     WHERE (occurrence, valid_from) IN (SELECT occurrence, valid_from FROM closing)"""
 _OPEN = f"""
     INSERT INTO occurrence(occurrence, valid_from, valid_to, document, entry)
-    SELECT c.occurrence, ?, {OPEN}, c.document, e.entry FROM claim c CROSS JOIN entry e ON {_NAMED}
+    SELECT c.occurrence, ?, {OPEN}, c.document, e.entry
+    FROM claim c CROSS JOIN entry e {{indexed}} ON e.entry {{side}} AND {_NAMED}
     WHERE NOT EXISTS (SELECT 1 FROM occurrence o WHERE o.occurrence = c.occurrence AND o.valid_to = {OPEN})
     ORDER BY c.occurrence"""  # noqa: S608
 _TOUCHED_BY_OPENING = """
@@ -94,7 +95,8 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
     session.run(_CLOSING)
     session.run(_TOUCHED_BY_CLOSING)
     session.run(_CLOSE, generation)
-    session.run(_OPEN, generation)
+    for half in hashes.halves(session, "entry"):
+        session.run(_OPEN.format(**half._asdict()), generation)
     _refuse_unknown_entries(session)
     session.run(_TOUCHED_BY_OPENING, generation)
 

@@ -170,6 +170,7 @@ class SqliteStore:
         self._refuse_closed()
         if self._idle and self._idle[1] == self._file():
             session, self._idle = self._idle[0], None
+            session.halves.clear()
             return session
         self._drop_idle()
         return connection.reading(self._path) or connection.empty()

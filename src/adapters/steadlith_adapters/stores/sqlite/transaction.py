@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
-from steadlith_adapters.stores.sqlite import connection, generations, settle, spaces, trie, vectors, versions
+from steadlith_adapters.stores.sqlite import connection, generations, hashes, settle, spaces, trie, vectors, versions
 from steadlith_adapters.stores.sqlite.ahead import LARGE, Ahead
 from steadlith_adapters.stores.sqlite.contents import Contents
 from steadlith_adapters.stores.sqlite.mending import Mending
@@ -175,6 +175,7 @@ class SqliteTransaction:
             if not self._mending:
                 settle.occurrences(session, self._generation, self._first_new)
                 settle.liveness(session, self._head.chunks, self._ahead)
+            hashes.settle(session)
             generations.write(session, generation, self._next)
             committed = generations.read_head(session)
             if check:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.packing import vector_checksum
-from steadlith_adapters.stores.sqlite import tombstones
+from steadlith_adapters.stores.sqlite import hashes, tombstones
 from steadlith_adapters.stores.sqlite.schema import is_one_of
 from steadlith_adapters.stores.sqlite.spaces import find_all
 from steadlith_core.digest import Digest
@@ -33,8 +33,7 @@ _FLIPPED = """
     WHERE NOT EXISTS (SELECT 1 FROM lit l WHERE l.space = ?1 AND l.entry = f.entry)
     UNION ALL
     SELECT 0, l.entry FROM lit l CROSS JOIN entry e ON e.entry = l.entry WHERE l.space = ?1 AND e.live = 0"""
-# Named: without statistics SQLite would rather read the whole space than ask the index for each of many keys.
-_BY_KEY = f"FROM vector INDEXED BY vector_by_key WHERE space = ? AND {is_one_of('vector_key')}"
+_BY_KEY = f"FROM vector {{indexed}} WHERE space = ? AND entry {{side}} AND {is_one_of('vector_key')}"
 
 
 def put_many(session: Session, table: SpaceTable, rows: Sequence[tuple[int, int, VectorRow]]) -> None:
@@ -150,7 +149,9 @@ def held(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> frozens
     """
     if table.form.coded or session.can_load_vectors():
         return frozenset(digest for digest, _ in _intact(session, table, keys))
-    return frozenset(Digest(key) for (key,) in session.find(f"SELECT vector_key {_BY_KEY}", keys, table.number))
+    return frozenset(
+        Digest(key) for (key,) in hashes.find(session, "vector", f"SELECT vector_key {_BY_KEY}", keys, table.number)
+    )
 
 
 def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mapping[Digest, Vector]:
@@ -162,7 +163,8 @@ def fetch(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Mappin
 
 def _intact(session: Session, table: SpaceTable, keys: Sequence[Digest]) -> Iterator[tuple[Digest, Vector]]:
     seen: set[Digest] = set()
-    for key, entry, checksum in session.find(f"SELECT vector_key, entry, checksum {_BY_KEY}", keys, table.number):
+    found = hashes.find(session, "vector", f"SELECT vector_key, entry, checksum {_BY_KEY}", keys, table.number)
+    for key, entry, checksum in found:
         digest = Digest(key)
         if digest in seen:
             continue
