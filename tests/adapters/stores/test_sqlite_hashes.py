@@ -159,6 +159,8 @@ def test_rows_are_recent_until_they_are_many_and_then_all_are_settled(tmp_path, 
         for number in range(12):
             write(store, {doc(f"{number}.md"): pieces(*(f"text {number} {each}" for each in range(15)))})
             seen.append(parted(tmp_path)["text"])
+            with closing(connection.reading(tmp_path / "index.sqlite3")) as session:
+                assert session.run("PRAGMA integrity_check(1)") == [("ok",)]  # each row in its index, and in no other
             assert len(set(parted(tmp_path).values())) == 1  # here every text is an entry with a vector
     # More than 20, and more than an eighth: of 30 rows all; of 60, 30 more; and so on until an eighth is more.
     assert seen == [0, 30, 30, 60, 60, 90, 90, 120, 120, 150, 150, 180]
