@@ -8,7 +8,7 @@ import sys
 
 from dying import die
 
-from steadlith_adapters.stores.sqlite import FACTORY, connection, transaction
+from steadlith_adapters.stores.sqlite import FACTORY, connection, lexical
 from steadlith_adapters.stores.sqlite.session import Session
 from steadlith_conformance.samples import doc, pieces, stage
 from steadlith_core.errors import SteadlithError
@@ -31,7 +31,7 @@ BETWEEN = {"unlogged": die, "pauses": lambda: awaited("committed")}
 
 def main(folder, moment):
     connection.WRITE_CACHE_KIB = 160
-    transaction.LARGE = 100  # the words are indexed beside it, as of a large load
+    lexical.AT_ONCE = 100  # the words are indexed beside it, as of a large load
     if moment in BETWEEN:
         honest = Session.checkpoint
         Session.checkpoint = lambda session: BETWEEN[moment]() or honest(session)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steadlith_adapters.stores.sqlite import FACTORY, lexical, settle, transaction
+from steadlith_adapters.stores.sqlite import FACTORY, lexical, settle
 from steadlith_conformance.samples import doc, pieces, write
 
 SMALL = "INSERT INTO lexical(lexical, rank) VALUES ('hashsize', 4096)"
@@ -27,7 +27,7 @@ def test_a_commit_that_doubles_the_index_merges_once_and_leaves_the_tuning_as_it
         tuned.append(UNTUNED | dict(session.run("SELECT k, v FROM lexical_config WHERE k <> 'version'")))
         flip(session)
 
-    monkeypatch.setattr(transaction, "LARGE", settle.LARGE if beside else settle.LARGE + 1)
+    monkeypatch.setattr(lexical, "AT_ONCE", 50 if beside else settle.LARGE + 1)
     monkeypatch.setattr(lexical, "merge", counting)
     monkeypatch.setattr(settle.vectors, "flip", looking)
     # As if a thousand chunks were many: 4 KiB of words a segment, and so more of them than FTS5 would let be.

@@ -3,6 +3,7 @@
 1. FTS5 takes about as long as all else that a first load writes, and SQLite lets another thread work meanwhile. So the
    words of entries go to a temporary index as these are put, and the commit copies its tables into the file's.
 2. The thread is given rows as it is done with others, never more than a few batches: memory stays that of a batch.
+   A batch is one statement: two threads that ask Python for its lock at every row hold each other up.
 3. It is an offer: where it fails (no room for a temporary file), the commit indexes all words itself.
 """
 
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 from steadlith_adapters.stores.sqlite import lexical
 from steadlith_adapters.stores.sqlite.apart import copy_table, lexical_index
 from steadlith_adapters.stores.sqlite.schema import FORGET_TABLES, TUNE_LEXICAL
-from steadlith_adapters.stores.sqlite.session import BATCH
 from steadlith_core.errors import SteadlithError
 
 if TYPE_CHECKING:
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.sqlite.session import Session
 
-LARGE = 1000
-"""Entries from which on a thread is worth its start."""
 WAITING = 2
 """Batches that the thread is given before it is done with the first of them."""
 _COPIED = ("lexical_data", "lexical_idx", "lexical_docsize")
 """What FTS5 keeps of the rows; how the index is tuned stays the file's."""
-_NEXT = f"""
+_NEXT = """
     SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
-    WHERE e.entry > ? AND e.context_hash IS NOT NULL ORDER BY e.entry LIMIT {BATCH}"""  # noqa: S608
+    WHERE e.entry > ? AND e.context_hash IS NOT NULL ORDER BY e.entry LIMIT ?"""
 _DEAD = """
     SELECT entry FROM entry WHERE context_hash IS NOT NULL AND entry NOT IN (SELECT entry FROM flipped)"""
 
@@ -52,11 +50,11 @@ class Ahead:
         self._last = 0
         self._failed = False
 
-    def feed(self) -> None:
-        """Give the thread more of the entries that are put by now, if it has nearly none left."""
+    def feed(self, last: int) -> None:
+        """Give the thread more of the entries that are put, up to this one, if it has nearly none left."""
         while self._running and self._running[0].done():
             self._wait()
-        if len(self._running) < WAITING:
+        if len(self._running) < WAITING and last - self._last >= lexical.AT_ONCE:
             self._give()
 
     def merge(self) -> None:
@@ -90,10 +88,10 @@ class Ahead:
         """One batch for the thread; whether there was one."""
         if self._failed:
             return False
-        rows = self._session.run(_NEXT, self._last)
+        rows = self._session.run(_NEXT, self._last, lexical.AT_ONCE)
         if rows:
             self._last = rows[-1][0]
-            self._start(lambda: lexical.add_many(self._index, rows))
+            self._start(lambda: lexical.add_at_once(self._index, rows))
         return bool(rows)
 
     def _start(self, work: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.columns import read_headings
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 COMMON_SHARE = 5
 LARGE = 1000
 """Chunks below which every term is scored: it costs less than asking how common it is."""
+AT_ONCE = 8_000
+"""SQLite takes 32,766 bindings."""
+_INSERT, _ROW = "INSERT INTO lexical(rowid, title, headings, body) VALUES", "(?, ?, ?, ?)"
 LIVE_ROWS = """
     SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
 """What is indexed, as `add_many` takes it."""
@@ -49,11 +52,22 @@ def add_many(session: Session, rows: Iterable[tuple[int, str, bytes, str]]) -> N
     """Index entries that became live: (entry, title, headings as they are kept, body)."""
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
-        made = [
-            (entry, *columns(title, session.decode(read_headings, headings, f"headings of entry {entry}"), body))
-            for entry, title, headings, body in batch
-        ]
-        session.run_many("INSERT INTO lexical(rowid, title, headings, body) VALUES (?, ?, ?, ?)", made)
+        session.run_many(f"{_INSERT} {_ROW}", _made(session, batch))
+
+
+def add_at_once(session: Session, rows: Sequence[tuple[int, str, bytes, str]]) -> None:
+    """`add_many` in one statement, so that a thread holds nobody up while it runs; at most `AT_ONCE` rows. FTS5 writes
+    a segment before each statement of several rows: with few of them there would be too many.
+    """
+    made = _made(session, rows)
+    session.run(f"{_INSERT} {', '.join([_ROW] * len(made))}", *chain.from_iterable(made))
+
+
+def _made(session: Session, rows: Sequence[tuple[int, str, bytes, str]]) -> list[tuple[int, str, str, str]]:
+    return [
+        (entry, *columns(title, session.decode(read_headings, headings, f"headings of entry {entry}"), body))
+        for entry, title, headings, body in rows
+    ]
 
 
 def add_live(index: Session, session: Session) -> None:

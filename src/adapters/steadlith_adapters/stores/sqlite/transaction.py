@@ -14,8 +14,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from steadlith_adapters.stores import heads
 from steadlith_adapters.stores.arguments import check_embedded, check_parents, check_root, check_vectors
-from steadlith_adapters.stores.sqlite import connection, generations, hashes, settle, spaces, trie, vectors, versions
-from steadlith_adapters.stores.sqlite.ahead import LARGE, Ahead
+from steadlith_adapters.stores.sqlite import (
+    connection,
+    generations,
+    hashes,
+    lexical,
+    settle,
+    spaces,
+    trie,
+    vectors,
+    versions,
+)
+from steadlith_adapters.stores.sqlite.ahead import Ahead
 from steadlith_adapters.stores.sqlite.contents import Contents
 from steadlith_adapters.stores.sqlite.mending import Mending
 from steadlith_adapters.stores.sqlite.reader import SqliteReader
@@ -221,8 +231,8 @@ class SqliteTransaction:
     def _index_ahead(self) -> None:
         """A first load of some size has its words indexed meanwhile."""
         if self._ahead:
-            self._ahead.feed()
-        elif self._head.generation == 0 and not self._mending and self._contents.last_entry >= LARGE:
+            self._ahead.feed(self._contents.last_entry)
+        elif self._head.generation == 0 and not self._mending and self._contents.last_entry >= lexical.AT_ONCE:
             self._ahead = Ahead(self._session)
 
     def _touch(self, id: DocumentId) -> None:  # noqa: A002
