@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -17,6 +17,7 @@ from steadlith.assembly import Assembly
 from steadlith.books import of_manifest
 from steadlith.looking import planning
 from steadlith.observe import USUAL, Look, observe
+from steadlith.standing import Standing
 from steadlith.terms import counted, terms
 from steadlith_core import events
 from steadlith_core.errors import ConfigError
@@ -57,7 +58,9 @@ Records: TypeAlias = "Iterable[Record | Mapping[str, Any]] | Callable[[], Iterab
 
 
 class Index:
-    """One index. Holds no file open between calls, but for the store of `type = "memory"`."""
+    """One index. Holds no file open between calls, but for the store of `type = "memory"`, and for what searches in a
+    `with` block, until its end.
+    """
 
     def __init__(self, config: Config, sources: Mapping[str, Source | Records] | None = None) -> None:
         self.config = config
@@ -67,8 +70,11 @@ class Index:
             )
         self._assembly = Assembly(config, sources or {})
         self._memory: Store | None = None
+        self._standing: Standing | None = None
 
     def __enter__(self) -> Self:
+        if self.config.store.type != "memory":
+            self._standing = Standing(lambda: self._assembly.open_store(readonly=True))
         return self
 
     def __exit__(self, *_raised: object) -> None:
@@ -76,9 +82,10 @@ class Index:
 
     def close(self) -> None:
         """Release what is held. Closing twice is harmless."""
-        if self._memory is not None:
-            self._memory.close()
-            self._memory = None
+        for held in (self._memory, self._standing):
+            if held is not None:
+                held.close()
+        self._memory = self._standing = None
 
     def plan(
         self,
@@ -329,9 +336,9 @@ class Index:
     def reader(self, generation: int | None = None) -> Iterator[Reader]:
         """A snapshot of the head, or of a kept generation. Raises `GenerationGone`."""
         with ExitStack() as stack:
-            reader = self._open(stack, readonly=True).snapshot(generation)
-            stack.callback(reader.close)
-            yield reader
+            standing = self._standing
+            store = stack.enter_context(standing.one()) if standing else self._open(stack, readonly=True)
+            yield stack.enter_context(closing(store.snapshot(generation)))
 
     def _open(self, stack: ExitStack, *, readonly: bool) -> Store:
         """The store for one call; a memory store lives as long as this object."""

@@ -162,6 +162,10 @@ class Session:
             finally:
                 copy.close(True)
 
+    def is_frozen(self) -> bool:
+        """Whether the file was opened as one that never changes, where nobody may write beside it."""
+        return self._connection.readonly("main")
+
     def has_log(self) -> bool:
         """Whether the file is one with a write-ahead log."""
         return bool(self.value("PRAGMA journal_mode") == "wal")

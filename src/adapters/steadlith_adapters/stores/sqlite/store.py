@@ -1,7 +1,8 @@
 """The store: one index file, its readers and its writer.
 
 1. Every reader and every write has a connection of its own, so a reader never sees a commit of its own store.
-2. One connection is kept idle between readers; it is dropped when the file was replaced.
+2. One connection is kept idle between readers; it is dropped when the file was replaced or migrated. One that would not
+   see what others write is not kept.
 3. Closing the store ends them all.
 """
 
@@ -55,7 +56,7 @@ class SqliteStore:
         self._path = path
         self._readonly = readonly
         self._closed = False
-        self._idle: tuple[Session, tuple[int, int]] | None = None
+        self._idle: tuple[Session, tuple[int, int, int]] | None = None
         self._readers: set[SqliteReader] = set()
         self._write: SqliteTransaction | None = None
         if not readonly:
@@ -168,7 +169,7 @@ class SqliteStore:
 
     def _take(self) -> Session:
         self._refuse_closed()
-        if self._idle and self._idle[1] == self._file():
+        if self._idle and self._idle[1] == self._file(self._idle[0]):
             session, self._idle = self._idle[0], None
             session.halves.clear()
             return session
@@ -176,8 +177,8 @@ class SqliteStore:
         return connection.reading(self._path) or connection.empty()
 
     def _give_back(self, session: Session) -> None:
-        file = self._file()
-        if self._idle or self._closed or file is None or session.path != str(self._path):
+        file = self._file(session)
+        if self._idle or self._closed or file is None or session.is_frozen():
             session.close()
         else:
             self._idle = (session, file)
@@ -187,12 +188,15 @@ class SqliteStore:
             self._idle[0].close()
             self._idle = None
 
-    def _file(self) -> tuple[int, int] | None:
+    def _file(self, session: Session) -> tuple[int, int, int] | None:
+        """What a session must find as it left it: which file it is, and the schema (a newer release may have come)."""
+        if session.path != str(self._path):
+            return None
         try:
             found = self._path.stat()
-        except OSError:
+            return (found.st_dev, found.st_ino, session.value("PRAGMA user_version"))
+        except (OSError, SteadlithError):
             return None
-        return (found.st_dev, found.st_ino)
 
     def _reader_closed(self, reader: SqliteReader, session: Session) -> None:
         self._readers.discard(reader)
