@@ -15,7 +15,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import doubles, lexical, settle, soundness, spaces, versions, wording
+from steadlith_adapters.stores.sqlite import (
+    blocks,
+    doubles,
+    lexical,
+    rewriting,
+    settle,
+    soundness,
+    spaces,
+    versions,
+    wording,
+)
 from steadlith_adapters.stores.sqlite.contents import PUT_ENTRY, PUT_TEXT, columns
 from steadlith_adapters.stores.sqlite.schema import CREATE_LEXICAL, INDEX, OPEN, TUNE_LEXICAL
 from steadlith_core.errors import StoreCorrupt
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
 
     from steadlith_adapters.stores.sqlite.contents import Contents
     from steadlith_adapters.stores.sqlite.session import Session
+    from steadlith_adapters.stores.sqlite.spaces import SpaceTable
     from steadlith_core.rows import EntryRow, TextRow
 
 _UNREACHABLE = (
@@ -71,6 +82,7 @@ class Mending:
                 session.run(sql.format(table=table), *([generation] if "?1" in sql else []))
         self._name_keys()
         doubles.merge(session)
+        self._place_vectors()
         self._texts: int = session.value(
             "SELECT max((SELECT coalesce(max(text), 0) FROM text), (SELECT coalesce(max(text), 0) FROM entry))"
         )
@@ -164,11 +176,23 @@ class Mending:
         lexical.remove_many(self._session, [(entry,) for entry in wrong])
         lexical.add_many(self._session, self._session.lookup(_LIVE_ROWS_OF, wrong))
 
+    def _place_vectors(self) -> None:
+        """Make the tables anew in which rows are not found where they stand: vec0 could put others over them."""
+        for table in self._vector_tables():
+            misplaced = frozenset(blocks.misplaced(self._session, table))
+            if misplaced:
+                rewriting.rewrite(self._session, table, misplaced)
+
+    def _vector_tables(self) -> Sequence[SpaceTable]:
+        """Those that are there; none without the extension: what is put needs it."""
+        tables = [table for table in spaces.find_all(self._session) if spaces.exist(self._session, table)]
+        return tables if tables and self._session.can_load_vectors() else ()
+
     def _mend_vectors(self) -> None:
         session = self._session
-        tables = [table for table in spaces.find_all(session) if spaces.exist(session, table)]
-        if not tables or not session.can_load_vectors():
-            return  # without the extension nothing here can be looked at; what was put needed it
+        tables = self._vector_tables()
+        if not tables:
+            return
         spaces.drop_lost(session)
         for table in tables:
             for fault in tuple(soundness.faults(session, table)):

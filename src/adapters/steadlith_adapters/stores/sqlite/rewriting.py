@@ -4,7 +4,8 @@
 2. A table is never renamed (vec0 would break); readers find its name in `space`, in their snapshot.
 3. The new table is declared as a new space's is, whatever release declared the old one. A code is bound by its type
    anew: copied as it is read, it would be taken for a float32 vector.
-4. Full vectors that stand beside codes are rows of a plain table, and go one by one.
+4. Rows are read block by block, as they lie: asked for one by one, vec0 goes through a block for each.
+5. Full vectors that stand beside codes are rows of a plain table, and go one by one.
 """
 
 from __future__ import annotations
@@ -12,17 +13,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import spaces
+from steadlith_adapters.stores.sqlite import blocks, spaces
 from steadlith_adapters.stores.sqlite.schema import CREATE_VERSIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.spaces import SpaceTable
 
-_COPY = """
-    INSERT INTO {new}(rowid, vector, live)
-    SELECT v.entry, {vector}, t.live FROM vector v CROSS JOIN {old} t ON t.rowid = v.entry
-    WHERE v.space = ? ORDER BY v.entry"""
+_NAMED = "SELECT entry FROM vector WHERE space = ? AND entry IN ({})"
 _CLUSTERED = "SELECT 1 FROM sqlite_schema WHERE name = ? AND sql LIKE '%WITHOUT ROWID'"
 _DROP_FULL = "DELETE FROM {full} WHERE entry NOT IN (SELECT entry FROM vector WHERE space = ?)"
 
@@ -34,12 +34,16 @@ def has_dead_blocks(session: Session, table: SpaceTable) -> bool:
     return bool(blocks > -(-rows // slots))
 
 
-def rewrite(session: Session, table: SpaceTable) -> None:
-    """Copy the rows that `vector` names, drop the old table, and point the space at the new one."""
+def rewrite(session: Session, table: SpaceTable, but: Container[int] = ()) -> None:
+    """Copy the rows that `vector` names, `but` these, drop the old table, and point the space at the new one."""
     new = replace(table, name=_next_name(table.name))
     spaces.declare(session, new)
-    vector = table.form.value.replace("?", "t.vector")
-    session.run(_COPY.format(new=new.name, old=table.name, vector=vector), table.number)
+    for rows in blocks.rows(session, table, but):
+        named = {entry for (entry,) in session.lookup(_NAMED, [row.entry for row in rows], table.number)}
+        session.run_many(
+            f"INSERT INTO {new.name}(rowid, vector, live) VALUES (?, {table.form.value}, ?)",  # noqa: S608
+            [(row.entry, row.value, row.live) for row in sorted(rows) if row.entry in named],
+        )
     if table.form.coded:
         session.run(_DROP_FULL.format(full=table.full), table.number)
     session.run(f"DROP TABLE {table.name}")

@@ -1,8 +1,7 @@
 """Which vectors are searched: `live` of many rows of a vec0 table, set where vec0 keeps it.
 
 1. An UPDATE through vec0 reads the row's whole vector before it sets one bit: of 500 rows in half a million that is 25
-   of 190 ms. So the bits are set in vec0's own tables, a chunk at a time (sqlite-vec 0.1.9: `_rowids` says where a row
-   stands, `_metadatachunks00` holds a bit for each row of a chunk, the lowest of a byte first).
+   of 190 ms. So the bits are set in the blocks themselves (`blocks`), a block at a time.
 2. Where these tables are not as expected (`live integer`, as an older release declared it) vec0 does it.
 """
 
@@ -11,13 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from steadlith_adapters.stores.sqlite.blocks import PLACES
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steadlith_adapters.stores.sqlite.session import Session
     from steadlith_adapters.stores.sqlite.spaces import SpaceTable
 
-_PLACES = "SELECT rowid, chunk_id, chunk_offset FROM {}_rowids WHERE rowid IN ({{}})"
 _BITS = """
     SELECT m.rowid, m.data FROM {0}_metadatachunks00 m JOIN {0}_chunks c ON c.chunk_id = m.rowid
     WHERE 8 * length(m.data) = c.size AND m.rowid IN ({{}})"""
@@ -42,7 +42,7 @@ def set_many(session: Session, table: SpaceTable, rows: Sequence[tuple[int, int]
 def _by_chunk(session: Session, table: SpaceTable, rows: Sequence[tuple[int, int]]) -> dict[int, list[_Row]]:
     asked = {entry: live for live, entry in rows}
     found = defaultdict(list)
-    for entry, chunk, place in session.lookup(_PLACES.format(table.name), list(asked)):
+    for entry, chunk, place in session.lookup(PLACES.format(table.name), list(asked)):
         found[chunk].append(_Row(entry, place, asked[entry]))
     return found
 
