@@ -177,5 +177,5 @@ def _document_problems(
         text = texts.get(row.text_hash)
         if text is None:
             yield f"{document.id}: the text of chunk {position} is missing ({row.text_hash})"
-        elif identity.text_hash(text) != row.text_hash or name(text) != row.chunk_hash:
+        elif name(text) != row.chunk_hash:  # that it is what its text hash says, the store looks at itself
             yield f"{document.id}: the text of chunk {position} is not the one that was committed ({row.text_hash})"

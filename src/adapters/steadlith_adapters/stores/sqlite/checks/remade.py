@@ -5,11 +5,12 @@
    merged is laid out otherwise, and `optimize` leaves a lone one as it is: so a row is put and deleted before it.
 2. It is an answer in one direction: equal is equal. What differs in bytes may still have the same words; `wording`
    then compares word by word, ten times as slowly, and names the rows.
-3. Both are temporary files of SQLite's; the index itself is only read.
+3. Both are temporary files of SQLite's; the index itself is only read. A thread merges the one while the other is made.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -43,24 +44,33 @@ def is_same(session: Session) -> bool:
     """Whether the lexical index holds exactly the words of all live entries. Raises for a text that cannot be read."""
     # An older release declared its columns in another order.
     declared: str = session.value("SELECT sql FROM sqlite_schema WHERE name = 'lexical'")
-    with closing(lexical_index(declared)) as kept, closing(lexical_index(declared)) as made:
+    with (
+        closing(lexical_index(declared)) as kept,
+        closing(lexical_index(declared)) as made,
+        ThreadPoolExecutor(max_workers=1) as beside,
+    ):
         kept.run("BEGIN")
         for table in _KEPT:
             copy_table(session, kept, f"lexical_{table}")
         kept.run("COMMIT")
+        merging = beside.submit(_merge, kept)
         made.run("BEGIN")
-        for statement in TUNE_LEXICAL:
+        for statement in (*TUNE_LEXICAL, *lexical.LEAVE_SEGMENTS):
             made.run(statement)
         lexical.add_live(made, session)
         made.run("COMMIT")
-        for index in (kept, made):
-            for statement in _MERGE:
-                index.run(statement)
+        _merge(made)
+        merging.result()
         return all(
             left == right
             for sql in _COMPARED
             for left, right in zip_longest(kept.stream(sql), made.stream(sql), fillvalue=_nothing)
         )
+
+
+def _merge(index: Session) -> None:
+    for statement in _MERGE:
+        index.run(statement)
 
 
 _nothing: Row = ()
