@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical
@@ -20,6 +19,7 @@ from steadlith_core.errors import SteadlithError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from steadlith_adapters.stores.sqlite.session import Session
 
@@ -40,6 +40,8 @@ class Ahead:
     __slots__ = ("_failed", "_index", "_last", "_running", "_session", "_thread")
 
     def __init__(self, session: Session) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # it loads what no plan needs
+
         self._session = session
         self._index = lexical_index()
         self._index.run("BEGIN")

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -42,6 +41,8 @@ _MERGE = (
 
 def is_same(session: Session) -> bool:
     """Whether the lexical index holds exactly the words of all live entries. Raises for a text that cannot be read."""
+    from concurrent.futures import ThreadPoolExecutor  # it loads what no plan needs
+
     # An older release declared its columns in another order.
     declared: str = session.value("SELECT sql FROM sqlite_schema WHERE name = 'lexical'")
     with (
