@@ -35,7 +35,7 @@ NOBODY = 65534
 
 # The child imports as root (the interpreter may stand in a folder that nobody can enter), then drops its rights.
 PRELUDE = """
-import json, os, sys
+import concurrent.futures.thread, json, os, sys
 import urllib.parse  # pathlib's as_uri loads it when it is first needed, which is too late for nobody
 def drop():
     os.setgroups([]); os.setgid({nobody}); os.setuid({nobody})

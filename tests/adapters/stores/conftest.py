@@ -12,7 +12,7 @@ from steadlith_adapters.stores.sqlite import connection
 
 # Loaded while this Python can still be read: root may write anywhere, so the reading is done as nobody.
 AS_NOBODY = """
-import os, sys
+import concurrent.futures.thread, os, sys
 import numpy
 import urllib.parse  # pathlib's as_uri loads it when it is first needed, which is too late for nobody
 from steadlith_adapters.stores.sqlite import FACTORY, connection
