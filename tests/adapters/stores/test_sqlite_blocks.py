@@ -17,7 +17,7 @@ SPACES = [SPACE, INT8, BINARY]
 A = doc("a.md")
 HELD = pieces(*(f"text {number}" for number in range(300)))  # more than a block of any form holds
 MANY = 299
-FIRST = "chunk_id = (SELECT min(chunk_id) FROM {0}_chunks)"
+FIRST = "{1} = (SELECT min(chunk_id) FROM {0}_chunks)"
 DAMAGE = {
     "a row's bit": "UPDATE {0}_chunks SET validity = x'fe' || substr(validity, 2) WHERE {1}",
     "no bits": "UPDATE {0}_chunks SET validity = zeroblob(length(validity)) WHERE {1}",
@@ -27,6 +27,10 @@ DAMAGE = {
     "a bit too many": """UPDATE {0}_chunks SET validity = substr(validity, 1, length(validity) - 1) || x'ff'
         WHERE chunk_id = (SELECT max(chunk_id) FROM {0}_chunks)""",
     "bits cut off": "UPDATE {0}_chunks SET validity = x'ff' WHERE {1}",
+    "tombstones cut off": "UPDATE {0}_metadatachunks00 SET data = x'ff' WHERE {2}",
+    "vectors cut off": "UPDATE {0}_vector_chunks00 SET vectors = x'ff' WHERE {2}",
+    "no vectors": "DELETE FROM {0}_vector_chunks00 WHERE {2}",
+    "another size": "UPDATE {0}_chunks SET size = 0 WHERE {1}",
     "another place": "UPDATE {0}_rowids SET chunk_offset = 5 WHERE rowid = 3",
     "another block": "UPDATE {0}_rowids SET chunk_id = chunk_id + 1 WHERE rowid = 3",
     "no place": "DELETE FROM {0}_rowids WHERE rowid = 3",
@@ -84,7 +88,7 @@ def test_of_a_sound_table_every_row_is_read_as_vec0_reads_it(folder):
 @pytest.mark.parametrize("table", ["vec_1_1", "vec_2_1", "vec_3_1"])
 @pytest.mark.parametrize("what", DAMAGE)
 def test_what_a_search_would_not_find_is_named_and_mended(folder, what, table):
-    damage(folder, DAMAGE[what].format(table, FIRST.format(table)))
+    damage(folder, DAMAGE[what].format(table, FIRST.format(table, "chunk_id"), FIRST.format(table, "rowid")))
     with closing(open_store(folder)) as store:
         with closing(store.snapshot()) as reader:
             problems = list(reader.problems(full=True))

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 PLACES = "SELECT rowid, chunk_id, chunk_offset FROM {}_rowids WHERE rowid IN ({{}})"
 _LISTED = "SELECT rowid FROM {}_rowids"
 # What is not bytes any more is damage, and is read as bytes.
-_SLOTS = "SELECT chunk_id, size, CAST(validity AS BLOB), CAST(rowids AS BLOB) FROM {}_chunks ORDER BY chunk_id"
-_BLOCKS = """
-    SELECT c.size, CAST(c.validity AS BLOB), CAST(c.rowids AS BLOB), CAST(m.data AS BLOB), CAST(v.vectors AS BLOB)
-    FROM {0}_chunks c
-    JOIN {0}_metadatachunks00 m ON m.rowid = c.chunk_id JOIN {0}_vector_chunks00 v ON v.rowid = c.chunk_id
-    ORDER BY c.chunk_id"""
+_SLOTS = """
+    SELECT c.chunk_id, c.size, CAST(c.validity AS BLOB), CAST(c.rowids AS BLOB),
+           octet_length(m.data), octet_length(v.vectors){columns}
+    FROM {table}_chunks c LEFT JOIN {table}_metadatachunks00 m ON m.rowid = c.chunk_id
+    LEFT JOIN {table}_vector_chunks00 v ON v.rowid = c.chunk_id ORDER BY c.chunk_id"""
+_VALUES = ", CAST(m.data AS BLOB), CAST(v.vectors AS BLOB)"
 _ROWID = 8
 
 
@@ -42,8 +42,8 @@ def misplaced(session: Session, table: SpaceTable) -> list[int]:
     """Entries that a search does not find where they are noted, or finds elsewhere; ascending."""
     unseen = {entry for (entry,) in session.run(_LISTED.format(table.name))}
     strays: set[int] = set()
-    for block, size, validity, rowids in session.stream(_SLOTS.format(table.name)):
-        slots = _slots(size, validity, rowids)
+    for block, *slots_of in session.stream(_SLOTS.format(table=table.name, columns="")):
+        slots = _slots(table, *slots_of)
         entries = list({entry for _, entry in slots})
         places = {entry: place for entry, *place in session.lookup(PLACES.format(table.name), entries)}
         for slot, entry in slots:
@@ -56,19 +56,20 @@ def misplaced(session: Session, table: SpaceTable) -> list[int]:
 
 def rows(session: Session, table: SpaceTable, but: Container[int]) -> Iterator[Sequence[Row]]:
     """Block by block what a search finds, `but` of these entries."""
-    for size, validity, rowids, live, values in session.stream(_BLOCKS.format(table.name)):
-        width = len(values) // size
-        flags = _bits(live) if len(live) * 8 == size else struct.unpack_from(f"<{size}q", live)
-        yield [
-            Row(entry, flags[slot], values[width * slot : width * (slot + 1)])
-            for slot, entry in _slots(size, validity, rowids)
-            if entry not in but
-        ]
+    width = table.searched_bytes
+    for _, size, *slots_of, live, values in session.stream(_SLOTS.format(table=table.name, columns=_VALUES)):
+        slots = [(slot, entry) for slot, entry in _slots(table, size, *slots_of) if entry not in but]
+        if slots:
+            flags = _bits(live) if len(live) * 8 == size else struct.unpack(f"<{size}q", live)
+            yield [Row(entry, flags[slot], values[width * slot : width * (slot + 1)]) for slot, entry in slots]
 
 
-def _slots(size: int, validity: bytes, rowids: bytes) -> list[tuple[int, int]]:
-    """Each slot that holds a row, and whose it is; none of a block that is not as long as it says."""
-    if (len(validity) * 8, len(rowids)) != (size, size * _ROWID):
+def _slots(
+    table: SpaceTable, size: int, validity: bytes, rowids: bytes, flags: int | None, values: int | None
+) -> list[tuple[int, int]]:
+    """Each slot that holds a row, and whose it is; none of a block whose parts are not as long as it says."""
+    lengths = (len(validity) * 8, len(rowids), values)
+    if lengths != (size, size * _ROWID, size * table.searched_bytes) or flags not in {size // 8, size * _ROWID}:
         return []
     entries = struct.unpack(f"<{size}q", rowids)
     return [(slot, entries[slot]) for slot, valid in enumerate(_bits(validity)) if valid]

@@ -50,6 +50,11 @@ class SpaceTable:
         return (self.name, self.full) if self.form.coded else (self.name,)
 
     @property
+    def searched_bytes(self) -> int:
+        """What the vec0 table keeps of one vector: its code, or all of it."""
+        return (self.form.bits - 32 * self.form.coded) * self.dimensions // 8
+
+    @property
     def row_bytes(self) -> int:
         """What is kept of one vector."""
         return self.form.bits * self.dimensions // 8
