@@ -86,7 +86,9 @@ def _store(store: Any) -> Iterator[str]:
     yield (
         "Through the store's own port, as an apply writes: one transaction from nothing, and 5 edits of two chunks in "
         "each of 250 documents. Rows are cut, hashed and planned by the core while no clock runs. The load is one run, "
-        "the edits are medians."
+        "the edits are medians. Words are indexed by a thread beside the load, whose CPU counts. These edits come soon "
+        "after a load: what a long row of them writes, and that some wait for merges, is told by "
+        "[ADR 0015](adr/0015-recent-hashes-apart.md)."
     )
     rows = [(name, f"{wall:.2f} s", f"{load['cpu'][name]:.2f} s") for name, wall in load["wall"].items()]
     rows.append(("all of the load", f"{whole:.2f} s", f"{sum(load['cpu'].values()):.2f} s"))
