@@ -89,4 +89,4 @@ def test_a_document_of_many_chunks_is_read_in_two_statements(applied, statements
         del statements[:]
         chunks = [reader.chunks(id_) for id_ in ids]
     assert min(map(len, chunks)) > SECTIONS / 2
-    assert len(statements) == 2 * len(ids) + 2  # and the end of the snapshot, and which schema it was
+    assert len(statements) == 2 * len(ids) + 1  # and the end of the snapshot

@@ -34,7 +34,7 @@ def reading(path: Path) -> Session | None:
         return None
     session = Session(connection, str(path))
     with opening.closed_on_error(connection):
-        if not connection.readonly("main") and not session.has_log():
+        if not session.is_frozen() and not session.has_log():
             # Its first writer was killed just before it gave it one. Without it, who reads is in every writer's way.
             with suppress(SteadlithError):
                 keep_log(session)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from steadlith_adapters.stores.packing import vector_checksum
-from steadlith_adapters.stores.sqlite import blocks, vectors
+from steadlith_adapters.stores.sqlite import blocks, tombstones, vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -101,7 +101,7 @@ def mend(session: Session, table: SpaceTable, fault: Fault) -> None:
     elif fault.code:
         vectors.place_code(session, table, fault.entry, fault.live)
     else:
-        vectors.set_live(session, table, fault.entry, fault.live)
+        tombstones.set_many(session, table, [(fault.live, fault.entry)])
 
 
 def _of_row(row: Row, full: Vector | None, noted: _Noted) -> Iterator[Fault]:

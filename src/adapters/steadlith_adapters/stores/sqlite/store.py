@@ -1,8 +1,8 @@
 """The store: one index file, its readers and its writer.
 
 1. Every reader and every write has a connection of its own, so a reader never sees a commit of its own store.
-2. One connection is kept idle between readers; it is dropped when the file was replaced or migrated. One that would not
-   see what others write is not kept.
+2. One connection is kept idle between readers; it is dropped when the file was replaced or became a newer release's.
+   One that would not see what others write is not kept.
 3. Closing the store ends them all.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from steadlith_adapters.sqlite import opening
 from steadlith_adapters.stores.sqlite import backup, compaction, connection, generations, told
 from steadlith_adapters.stores.sqlite.reader import MAX_LIMIT, SqliteReader
-from steadlith_adapters.stores.sqlite.schema import INDEX
+from steadlith_adapters.stores.sqlite.schema import INDEX, SCHEMA_VERSION
 from steadlith_adapters.stores.sqlite.spaces import QUANTIZATION
 from steadlith_adapters.stores.sqlite.traces import traces
 from steadlith_adapters.stores.sqlite.transaction import SqliteTransaction
@@ -56,7 +56,7 @@ class SqliteStore:
         self._path = path
         self._readonly = readonly
         self._closed = False
-        self._idle: tuple[Session, tuple[int, int, int]] | None = None
+        self._idle: tuple[Session, tuple[int, int]] | None = None
         self._readers: set[SqliteReader] = set()
         self._write: SqliteTransaction | None = None
         if not readonly:
@@ -169,7 +169,7 @@ class SqliteStore:
 
     def _take(self) -> Session:
         self._refuse_closed()
-        if self._idle and self._idle[1] == self._file(self._idle[0]):
+        if self._idle and self._idle[1] == self._file() and _is_readable(self._idle[0]):
             session, self._idle = self._idle[0], None
             session.halves.clear()
             return session
@@ -177,8 +177,9 @@ class SqliteStore:
         return connection.reading(self._path) or connection.empty()
 
     def _give_back(self, session: Session) -> None:
-        file = self._file(session)
-        if self._idle or self._closed or file is None or session.is_frozen():
+        file = self._file()
+        foreign = session.path != str(self._path) or session.is_frozen()
+        if self._idle or self._closed or file is None or foreign:
             session.close()
         else:
             self._idle = (session, file)
@@ -188,15 +189,12 @@ class SqliteStore:
             self._idle[0].close()
             self._idle = None
 
-    def _file(self, session: Session) -> tuple[int, int, int] | None:
-        """What a session must find as it left it: which file it is, and the schema (a newer release may have come)."""
-        if session.path != str(self._path):
-            return None
+    def _file(self) -> tuple[int, int] | None:
         try:
             found = self._path.stat()
-            return (found.st_dev, found.st_ino, session.value("PRAGMA user_version"))
-        except (OSError, SteadlithError):
+        except OSError:
             return None
+        return (found.st_dev, found.st_ino)
 
     def _reader_closed(self, reader: SqliteReader, session: Session) -> None:
         self._readers.discard(reader)
@@ -211,3 +209,11 @@ class SqliteStore:
     def _write_ended(self, write: SqliteTransaction) -> None:
         if self._write is write:
             self._write = None
+
+
+def _is_readable(session: Session) -> bool:
+    """Whether the file is still one that this release reads; opened anew, one that is not says why."""
+    try:
+        return bool(session.value("PRAGMA user_version") <= SCHEMA_VERSION)
+    except SteadlithError:
+        return False

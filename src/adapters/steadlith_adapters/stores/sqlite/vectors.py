@@ -129,11 +129,6 @@ def forget(session: Session, table: SpaceTable, entry: int) -> None:
     session.run("DELETE FROM vector WHERE space = ? AND entry = ?", table.number, entry)
 
 
-def set_live(session: Session, table: SpaceTable, entry: int, live: int) -> None:
-    """Make the tombstone of an entry's vector what its entry is."""
-    session.run(f"UPDATE {table.name} SET live = ? WHERE rowid = ?", live, entry)  # noqa: S608
-
-
 def flip(session: Session) -> None:
     """Make the tombstones of the entries in `flipped` what their entries are, in every space."""
     for table in find_all(session):
