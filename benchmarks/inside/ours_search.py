@@ -13,17 +13,18 @@ ROUNDS = 5
 LIMIT = 5
 
 queries = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-index = steadlith.open(".").__enter__()  # as a service has it
 
 
-def seconds(query: str) -> tuple[float, float]:
+def seconds(index: steadlith.Index, query: str) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     index.search(query, limit=LIMIT)
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-first, _ = seconds(queries[0])
-warm = [seconds(query) for _ in range(ROUNDS) for query in queries]
+with steadlith.open(".") as index:  # as a service has it
+    first, _ = seconds(index, queries[0])
+    warm = [seconds(index, query) for _ in range(ROUNDS) for query in queries]
+    chunks = index.head().chunks
 embedder = wiring.embedder_factory("hash").build({"dimensions": 256})
 embedding = []
 for query in queries * ROUNDS:
@@ -33,7 +34,7 @@ for query in queries * ROUNDS:
 print(
     json.dumps(
         {
-            "chunks": index.head().chunks,
+            "chunks": chunks,
             "first": first,
             "warm": median(wall for wall, _ in warm),
             "slow": quantiles([wall for wall, _ in warm], n=10)[-1],

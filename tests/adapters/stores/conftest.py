@@ -40,15 +40,17 @@ except Exception as error:
 
 @pytest.fixture
 def change():
-    """Run statements on the tables of an index file, and commit them."""
+    """Run statements on the tables of an index file, and commit them; how many rows the last of them changed."""
 
     def run(index, *statements):
         writing = connection.writing(index)
         writing.load_vectors()
         for statement in statements:
             writing.run(statement)
+        changed = writing.changed()
         writing.run("COMMIT")
         writing.close()
+        return changed
 
     return run
 

@@ -3,11 +3,9 @@
 import shutil
 from contextlib import closing
 
-import apsw
 import pytest
 
 from steadlith_adapters.stores.sqlite import FACTORY, blocks, connection, spaces
-from steadlith_adapters.stores.sqlite.session import _extension
 from steadlith_conformance.samples import SPACE, doc, mend, pieces, space, texts_of, vector, write
 from steadlith_core.records import DriftKind
 
@@ -16,7 +14,6 @@ BINARY = space(quantization="binary")
 SPACES = [SPACE, INT8, BINARY]
 A = doc("a.md")
 HELD = pieces(*(f"text {number}" for number in range(300)))  # more than a block of any form holds
-MANY = 299
 FIRST = "{1} = (SELECT min(chunk_id) FROM {0}_chunks)"
 DAMAGE = {
     "a row's bit": "UPDATE {0}_chunks SET validity = x'fe' || substr(validity, 2) WHERE {1}",
@@ -58,15 +55,6 @@ def folder(whole, tmp_path):
     return tmp_path
 
 
-def damage(folder, statement):
-    damaging = apsw.Connection(str(folder / "index.sqlite3"))
-    damaging.enable_load_extension(True)
-    damaging.load_extension(_extension())
-    damaging.execute(statement)
-    assert damaging.total_changes() > 0
-    damaging.close()
-
-
 def found(store, each):
     with closing(store.snapshot()) as reader:
         return texts_of(reader, reader.dense(each, vector("text 7"), 1000))
@@ -87,8 +75,9 @@ def test_of_a_sound_table_every_row_is_read_as_vec0_reads_it(folder):
 
 @pytest.mark.parametrize("table", ["vec_1_1", "vec_2_1", "vec_3_1"])
 @pytest.mark.parametrize("what", DAMAGE)
-def test_what_a_search_would_not_find_is_named_and_mended(folder, what, table):
-    damage(folder, DAMAGE[what].format(table, FIRST.format(table, "chunk_id"), FIRST.format(table, "rowid")))
+def test_what_a_search_would_not_find_is_named_and_mended(folder, what, table, change):
+    damage = DAMAGE[what].format(table, FIRST.format(table, "chunk_id"), FIRST.format(table, "rowid"))
+    assert change(folder / "index.sqlite3", damage) > 0
     with closing(open_store(folder)) as store:
         with closing(store.snapshot()) as reader:
             problems = list(reader.problems(full=True))

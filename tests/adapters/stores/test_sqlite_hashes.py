@@ -104,7 +104,7 @@ def plans(path, sql, count, table):
             session.run(statement)
         marks = ",".join("?" * 500)
         for half in hashes.halves(session, table):
-            made = sql.format(marks, marks, **half._asdict())
+            made = half.of(sql, marks, marks)
             steps = session.run("EXPLAIN QUERY PLAN " + made, *[b"12345678"] * count)
             yield half.indexed.removeprefix("INDEXED BY "), [row[3] for row in steps]
 
@@ -213,11 +213,9 @@ def test_a_reader_that_is_open_and_one_that_comes_after_find_all_while_another_p
 
 @pytest.mark.parametrize("table", ["text", "entry", "vector"])
 @pytest.mark.parametrize("side", [0, 1])
-def test_without_an_index_all_is_found_and_it_is_named(folder, table, side):
+def test_without_an_index_all_is_found_and_it_is_named(folder, table, side, change):
     name = schema.HASHED[table].names[side]
-    damaging = apsw.Connection(str(folder / "index.sqlite3"))
-    damaging.execute(f"DROP INDEX {name}")
-    damaging.close()
+    change(folder / "index.sqlite3", f"DROP INDEX {name}")
     with closing(open_store(folder)) as store:
         found = store.snapshot()
         assert found.texts([ONE.text_hash, THREE.text_hash]).keys() == {ONE.text_hash, THREE.text_hash}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical
 from steadlith_adapters.stores.sqlite.apart import copy_table, lexical_index
-from steadlith_adapters.stores.sqlite.schema import FORGET_TABLES, TUNE_LEXICAL
+from steadlith_adapters.stores.sqlite.schema import FORGET_TABLES
 from steadlith_core.errors import SteadlithError
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ WAITING = 2
 """Batches that the thread is given before it is done with the first of them."""
 _COPIED = ("lexical_data", "lexical_idx", "lexical_docsize")
 """What FTS5 keeps of the rows; how the index is tuned stays the file's."""
-_NEXT = """
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
-    WHERE e.entry > ? AND e.context_hash IS NOT NULL ORDER BY e.entry LIMIT ?"""
+_NEXT = f"{lexical.ROWS} WHERE e.entry > ? AND e.context_hash IS NOT NULL ORDER BY e.entry LIMIT ?"
 _DEAD = """
     SELECT entry FROM entry WHERE context_hash IS NOT NULL AND entry NOT IN (SELECT entry FROM flipped)"""
 
@@ -44,9 +42,7 @@ class Ahead:
 
         self._session = session
         self._index = lexical_index()
-        self._index.run("BEGIN")
-        for statement in (*TUNE_LEXICAL, *lexical.LEAVE_SEGMENTS):
-            self._index.run(statement)
+        lexical.begin(self._index)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="words")
         self._running: deque[Future[object]] = deque()
         self._last = 0

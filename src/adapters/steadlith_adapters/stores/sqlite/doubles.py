@@ -53,7 +53,7 @@ def alike(session: Session, table: str) -> str:
 
 def _each_half(session: Session, table: str, sql: str) -> list[str]:
     names = {"table": table, "prefix": prefix(f"{table}_hash"), "rank": _RANK[table]}
-    return [sql.format(**names, **half._asdict()) for half in hashes.halves(session, table)]
+    return [half.of(sql, **names) for half in hashes.halves(session, table)]
 
 
 def merge(session: Session) -> None:

@@ -36,6 +36,10 @@ class Half(NamedTuple):
     indexed: str
     side: str
 
+    def of(self, sql: str, *marks: str, **names: str) -> str:
+        """A statement about these rows alone."""
+        return sql.format(*marks, **names, **self._asdict())
+
 
 _WHOLE = Half("", "IS NOT NULL")
 
@@ -63,7 +67,7 @@ def find(session: Session, table: str, sql: str, hashes: Sequence[bytes], *bindi
         marks = ",".join("?" * len(batch))
         asked = (*bindings, *(each[:PREFIX] for each in batch), *batch)
         for half in halves(session, table):
-            yield from session.run(sql.format(marks, marks, **half._asdict()), *asked)
+            yield from session.run(half.of(sql, marks, marks), *asked)
 
 
 def settle(session: Session) -> None:

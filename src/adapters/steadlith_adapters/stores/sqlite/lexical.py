@@ -30,9 +30,10 @@ LARGE = 1000
 AT_ONCE = 8_000
 """SQLite takes 32,766 bindings."""
 _INSERT, _ROW = "INSERT INTO lexical(rowid, title, headings, body) VALUES", "(?, ?, ?, ?)"
-LIVE_ROWS = """
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text WHERE e.live = 1"""
-"""What is indexed, as `add_many` takes it."""
+ROWS = "SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text"
+"""Entries as `add_many` takes them."""
+LIVE_ROWS = f"{ROWS} WHERE e.live = 1"
+"""What is indexed."""
 
 # A segment holds the words of some 20,000 chunks. FTS5 bears 2,000 of them: of 500 it makes one after all.
 LEAVE_SEGMENTS = (
@@ -73,6 +74,12 @@ def _made(session: Session, rows: Sequence[tuple[int, str, bytes, str]]) -> list
 def add_live(index: Session, session: Session) -> None:
     """Index all live entries of `session` in the lexical table of `index`, which is empty."""
     add_many(index, session.stream(f"{LIVE_ROWS} ORDER BY e.entry"))
+
+
+def begin(index: Session) -> None:
+    """Begin to fill a lexical index of its own; its segments are left alone until somebody merges them."""
+    for statement in ("BEGIN", *TUNE_LEXICAL, *LEAVE_SEGMENTS):
+        index.run(statement)
 
 
 @contextmanager

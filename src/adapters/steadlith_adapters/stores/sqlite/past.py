@@ -28,8 +28,7 @@ _LIVE = f"""
     SELECT entry FROM entry e
     WHERE e.context_hash IS NOT NULL AND e.entry IN (SELECT o.entry FROM occurrence o WHERE {_VISIBLE})
     ORDER BY entry"""  # noqa: S608
-_ROWS = f"""
-    SELECT e.entry, e.title, e.headings, t.body FROM entry e JOIN text t ON t.text = e.text
+_ROWS = f"""{lexical.ROWS}
     WHERE e.context_hash IS NOT NULL AND e.entry IN (SELECT o.entry FROM occurrence o WHERE {_VISIBLE})
     ORDER BY e.entry"""  # noqa: S608
 _CHUNKS = "SELECT chunks FROM generation WHERE number = ?"

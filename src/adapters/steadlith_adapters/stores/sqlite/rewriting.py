@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from steadlith_adapters.stores.sqlite import blocks, spaces
+from steadlith_adapters.stores.sqlite import blocks, spaces, vectors
 from steadlith_adapters.stores.sqlite.schema import CREATE_VERSIONS
 
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ def rewrite(session: Session, table: SpaceTable, but: Container[int] = ()) -> No
     spaces.declare(session, new)
     for rows in blocks.rows(session, table, but):
         named = {entry for (entry,) in session.lookup(_NAMED, [row.entry for row in rows], table.number)}
-        session.run_many(
-            f"INSERT INTO {new.name}(rowid, vector, live) VALUES (?, {table.form.value}, ?)",  # noqa: S608
-            [(row.entry, row.value, row.live) for row in sorted(rows) if row.entry in named],
-        )
+        vectors.insert(session, new, [(row.entry, row.value, row.live) for row in sorted(rows) if row.entry in named])
     if table.form.coded:
         session.run(_DROP_FULL.format(full=table.full), table.number)
     session.run(f"DROP TABLE {table.name}")

@@ -96,7 +96,7 @@ def occurrences(session: Session, generation: int, first_new: int) -> None:
     session.run(_TOUCHED_BY_CLOSING)
     session.run(_CLOSE, generation)
     for half in hashes.halves(session, "entry"):
-        session.run(_OPEN.format(**half._asdict()), generation)
+        session.run(half.of(_OPEN), generation)
     _refuse_unknown_entries(session)
     session.run(_TOUCHED_BY_OPENING, generation)
 

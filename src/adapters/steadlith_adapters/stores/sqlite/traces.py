@@ -34,7 +34,7 @@ def traces(session: Session, ids: Sequence[DocumentId]) -> Traces:
     session.run("BEGIN")
     numbers = {id_: session.one(_NUMBER, document_key(id_)) for id_ in ids}
     found = {id_: row[0] for id_, row in numbers.items() if row}
-    unused = (_UNUSED.format(**half._asdict()) for half in hashes.halves(session, "vector"))
+    unused = (half.of(_UNUSED) for half in hashes.halves(session, "vector"))
     sql = " AND ".join((_KEYS, *unused))
     keys = {Digest(key) for number in found.values() for (key,) in session.run(sql, number)}
     session.run("END")

@@ -101,15 +101,17 @@ def place_code(session: Session, table: SpaceTable, entry: int, live: int) -> No
 def _place(session: Session, table: SpaceTable, rows: Sequence[tuple[int, int, Vector]]) -> None:
     """Insert (entry, live, vector), which must not be in the vec0 table, into the tables of the space."""
     codes = table.form.encode([vector for _, _, vector in rows], table.dimensions)
-    session.run_many(
-        f"INSERT INTO {table.name}(rowid, vector, live) VALUES (?, {table.form.value}, ?)",  # noqa: S608
-        [(entry, code, live) for (entry, live, _), code in zip(rows, codes, strict=True)],
-    )
+    insert(session, table, [(entry, code, live) for (entry, live, _), code in zip(rows, codes, strict=True)])
     if table.form.coded:
         session.run_many(
             f"INSERT OR REPLACE INTO {table.full} VALUES (?, ?)",  # noqa: S608
             [(entry, vector) for entry, _, vector in rows],
         )
+
+
+def insert(session: Session, table: SpaceTable, rows: Sequence[tuple[int, bytes, int]]) -> None:
+    """Put rows that are not in it into the vec0 table: (entry, code or vector, live)."""
+    session.run_many(f"INSERT INTO {table.name}(rowid, vector, live) VALUES (?, {table.form.value}, ?)", rows)  # noqa: S608
 
 
 def renew(session: Session, table: SpaceTable, entry: int, live: int, row: VectorRow) -> None:

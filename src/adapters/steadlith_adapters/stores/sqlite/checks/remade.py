@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from steadlith_adapters.stores.sqlite import lexical
 from steadlith_adapters.stores.sqlite.apart import copy_table, lexical_index
-from steadlith_adapters.stores.sqlite.schema import TUNE_LEXICAL
 
 if TYPE_CHECKING:
     from steadlith_adapters.stores.sqlite.session import Row, Session
@@ -55,9 +54,7 @@ def is_same(session: Session) -> bool:
             copy_table(session, kept, f"lexical_{table}")
         kept.run("COMMIT")
         merging = beside.submit(_merge, kept)
-        made.run("BEGIN")
-        for statement in (*TUNE_LEXICAL, *lexical.LEAVE_SEGMENTS):
-            made.run(statement)
+        lexical.begin(made)
         lexical.add_live(made, session)
         made.run("COMMIT")
         _merge(made)
